@@ -1,0 +1,1 @@
+"""A builder becomes a finished directory: hooks, jobs, journal, checks, commit."""

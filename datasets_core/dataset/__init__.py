@@ -1,0 +1,1 @@
+"""Random access to rows: Dataset, DatasetDict and how they are made."""

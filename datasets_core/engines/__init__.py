@@ -1,0 +1,1 @@
+"""What runs jobs: one process, threads, processes."""

@@ -1,0 +1,290 @@
+"""Every exception of the library, as one tree under `DatasetsCoreError`.
+
+A message is at most two sentences: what happened, with the value; what to do.  The facts are attributes, so that a program
+can act on them.  Each class also inherits the builtin that a caller would expect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def _names(names: Iterable[object]) -> str:
+    """The names, quoted and joined, at most twenty of them; `none` for no names."""
+    listed = [repr(str(name)) for name in names]
+    if len(listed) > 20:
+        return ", ".join(listed[:20]) + f", … ({len(listed)} in all)"
+    return ", ".join(listed) or "none"
+
+
+def _rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str, Any]) -> DatasetsCoreError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class DatasetsCoreError(Exception):
+    """The root of every error that the library raises on purpose."""
+
+    def __str__(self) -> str:
+        return " ".join(str(part) for part in self.args)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An error crosses process borders whole, whatever the arguments of its constructor.
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+DatasetsError = DatasetsCoreError
+
+
+# -- what the user asked for -------------------------------------------------------------------------------------------
+
+
+class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
+    """Something that was named does not exist."""
+
+
+class DataFilesNotFoundError(FileNotFoundDatasetsError):
+    """A pattern, a file or a folder of data matches nothing."""
+
+
+class DatasetNotFoundError(FileNotFoundDatasetsError):
+    """A reference names no dataset."""
+
+
+class DefunctDatasetError(DatasetsCoreError):
+    """A dataset that its author withdrew."""
+
+
+class ConfigurationError(DatasetsCoreError, ValueError):
+    """An argument, a setting or a combination of them that has no meaning."""
+
+
+class UnknownConfigError(ConfigurationError):
+    """A config that the dataset does not have."""
+
+    def __init__(self, name: str | None, *, dataset: str, known: Iterable[str]) -> None:
+        self.name, self.dataset, self.known = name, dataset, tuple(known)
+        if name is None:
+            what = f"{dataset!r} has several configs and none is the default."
+        else:
+            what = f"{name!r} is no config of {dataset!r}."
+        super().__init__(f"{what} Configs: {_names(self.known)}.")
+
+
+class UnknownOptionError(ConfigurationError, TypeError):
+    """A keyword argument that the builder does not know."""
+
+    def __init__(self, option: str, *, builder: str, known: Iterable[str]) -> None:
+        self.option, self.builder, self.known = option, builder, tuple(known)
+        super().__init__(f"{option!r} is no option of {builder!r}. Options: {_names(self.known)}.")
+
+
+class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
+    """A split that the dataset does not have."""
+
+    def __init__(self, name: str, *, known: Iterable[str], dataset: str | None = None) -> None:
+        self.name, self.known, self.dataset = name, tuple(known), dataset
+        of = f" of {dataset!r}" if dataset else ""
+        super().__init__(f"{name!r} is no split{of}. Splits: {_names(self.known)}.")
+
+
+class SplitSyntaxError(DatasetsCoreError, ValueError):
+    """A split expression that does not parse, or bounds that mean nothing."""
+
+    def __init__(self, spec: str, reason: str) -> None:
+        self.spec, self.reason = spec, reason
+        super().__init__(f"{spec!r} is no split expression: {reason}. Write for example 'train', 'train[:10%]' or 'train[5:]+test'.")
+
+
+class ReferenceSyntaxError(ConfigurationError):
+    """A dataset reference, or a version in one, that does not parse."""
+
+
+class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
+    """A dataset script that was found, not named, and that the user has not trusted."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} is a dataset script, and running it would run its author's code here. "
+            "Read it, then pass trust_remote_code=True or name the .py file itself."
+        )
+
+
+class MissingDependencyError(DatasetsCoreError, ImportError):
+    """A package that is needed and not installed."""
+
+    def __init__(self, package: str, *, needed_for: str, install: str | None = None) -> None:
+        self.package, self.needed_for, self.install = package, needed_for, install or package
+        super().__init__(f"{needed_for} needs the package {package!r}, which is not installed. Run: pip install {self.install!r}")
+
+
+class ManualDownloadError(DatasetsCoreError):
+    """A dataset whose files the user has to fetch by hand."""
+
+    def __init__(self, dataset: str, instructions: str) -> None:
+        self.dataset, self.instructions = dataset, instructions
+        super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
+
+
+# -- building ----------------------------------------------------------------------------------------------------------
+
+
+class DatasetBuildError(DatasetsCoreError):
+    """A build that could not be finished."""
+
+
+class FileFormatError(DatasetBuildError, ValueError):
+    """A data file that is not what its format promises.
+
+    Args:
+        path: the file or URL as the user knows it.
+        reason: what is wrong, without a final stop.
+        line: line number from 1, where there is one.
+        row: row number from 0, where there is one.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(
+        self, path: str, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
+    ) -> None:
+        self.path, self.reason, self.line, self.row, self.advice = path, reason, line, row, advice
+        where = f", line {line}" if line is not None else f", row {row}" if row is not None else ""
+        super().__init__(f"{path}{where}: {reason}. {advice or 'Mend the file, or leave it out of data_files'}.")
+
+
+class DatasetGenerationError(DatasetBuildError):
+    """The code that yields the rows failed."""
+
+
+class DatasetGenerationCastError(DatasetGenerationError, ValueError):
+    """Rows or files whose columns or types do not fit the others, or do not fit the features."""
+
+
+class CastError(DatasetsCoreError, ValueError):
+    """A value, column or table that does not fit a feature."""
+
+
+class DuplicateKeysError(DatasetGenerationError, ValueError):
+    """Two rows of one split share a key."""
+
+    def __init__(self, key: object, *, split: str, places: Iterable[str]) -> None:
+        self.key, self.split, self.places = key, split, tuple(places)
+        super().__init__(
+            f"Two rows of split {split!r} share the key {key!r}: {' and '.join(self.places)}. "
+            "Yield a key that is unique in the split, or pass verification_mode='no_checks'."
+        )
+
+
+class WorkerDiedError(DatasetBuildError):
+    """A worker process ended without a result (killed, or out of memory)."""
+
+
+class DatasetDiskError(DatasetBuildError, OSError):
+    """A disk that is full, read-only or forbidden.
+
+    Args:
+        path: the file or folder that could not be written.
+        reason: the system's words.
+        needed: bytes that were wanted, where known.
+        free: bytes that are free there, where known.
+    """
+
+    def __init__(self, path: str, reason: str, *, needed: int | None = None, free: int | None = None) -> None:
+        self.path, self.reason, self.needed, self.free = path, reason, needed, free
+        sizes = [f"{needed:,} bytes needed"] * (needed is not None) + [f"{free:,} bytes free"] * (free is not None)
+        detail = f" ({', '.join(sizes)})" if sizes else ""
+        super().__init__(f"Cannot write {path}: {reason}{detail}. Free space or rights there, or choose another cache_dir.")
+
+
+# -- what was built, and what it should be -----------------------------------------------------------------------------
+
+
+class VerificationError(DatasetsCoreError):
+    """Something differs from its record."""
+
+
+class ChecksumVerificationError(VerificationError):
+    """A downloaded file differs from its record."""
+
+
+class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
+    """The bytes of a file are not the bytes on record."""
+
+    def __init__(self, url: str, *, expected: str, found: str, what: str = "sha256") -> None:
+        self.url, self.expected, self.found, self.what = url, expected, found, what
+        super().__init__(
+            f"{url} has {what} {found}, expected {expected}. "
+            "Delete it from the cache or mend the record; verification_mode='no_checks' skips the comparison."
+        )
+
+
+class ExpectedMoreDownloadedFilesError(ChecksumVerificationError):
+    """Files on record were not downloaded."""
+
+
+class UnexpectedDownloadedFileError(ChecksumVerificationError):
+    """Files were downloaded that are not on record."""
+
+
+class SplitsVerificationError(VerificationError):
+    """The splits differ from their record."""
+
+
+class ExpectedMoreSplitsError(SplitsVerificationError):
+    """Splits on record were not made."""
+
+
+class UnexpectedSplitsError(SplitsVerificationError):
+    """Splits were made that are not on record."""
+
+
+class NonMatchingSplitsSizesError(SplitsVerificationError, ValueError):
+    """A split has another number of rows or bytes than on record."""
+
+
+class DamagedShardError(VerificationError, OSError):
+    """A shard on disk is cut, altered or not ours."""
+
+    def __init__(self, path: str, reason: str, *, advice: str = "Build the dataset again with download_mode='force_redownload'") -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}. {advice}.")
+
+
+class ManifestError(VerificationError, ValueError):
+    """A dataset_info.json or another recorded description that cannot be read."""
+
+    def __init__(self, path: str, reason: str, *, advice: str = "Mend or delete that file") -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}. {advice}.")
+
+
+# -- download and archives ---------------------------------------------------------------------------------------------
+
+
+class DownloadError(DatasetsCoreError, OSError):
+    """A URL that could not be fetched."""
+
+    def __init__(self, url: str, reason: str, *, status: int | None = None, advice: str | None = None) -> None:
+        self.url, self.reason, self.status = url, reason, status
+        super().__init__(f"{url}: {reason}. {advice or 'Check the address and the connection, then run again'}.")
+
+
+class OfflineError(DownloadError, ConnectionError):
+    """A URL that is needed while offline mode is on."""
+
+
+class ArchiveError(FileFormatError):
+    """An archive that is damaged, encrypted, too large, or not an archive."""
+
+
+class UnsafeArchiveError(ArchiveError, PermissionError):
+    """An archive with a member that would leave its folder, or is a device or an outward link."""
+
+
+def describe(facts: Mapping[str, object]) -> str:
+    """Facts as `name=value, …`, for messages that compare records."""
+    return ", ".join(f"{name}={value}" for name, value in facts.items())

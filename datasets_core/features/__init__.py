@@ -1,0 +1,1 @@
+"""The types of columns, and the way between Python values and Arrow."""

@@ -1,0 +1,1 @@
+"""Bytes from elsewhere: download, verify, cache, extract."""

@@ -1,0 +1,1 @@
+"""What rows look like when they come out."""

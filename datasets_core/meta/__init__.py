@@ -1,0 +1,1 @@
+"""Descriptions: versions, references, splits, row ranges, infos, cards, data files."""

@@ -1,0 +1,77 @@
+"""Progress bars, one line a stage, and the switch that silences them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """What a stage tells: how much further it is."""
+
+    def update(self, n: int = 1, /) -> object:
+        """`n` more units are done."""
+
+
+class _Silent:
+    def update(self, n: int = 1, /) -> None:
+        return None
+
+
+class _Switch:
+    """Whether bars are wanted; one per process, as the public functions promise."""
+
+    def __init__(self) -> None:
+        self.enabled = os.environ.get("HF_DATASETS_DISABLE_PROGRESS_BARS", "").lower() not in {"1", "true", "yes", "on"}
+        self.lock = threading.Lock()
+
+
+_switch = _Switch()
+
+
+def enable_progress_bars() -> None:
+    """Show progress bars (on a terminal)."""
+    with _switch.lock:
+        _switch.enabled = True
+
+
+def disable_progress_bars() -> None:
+    """Show no progress bars."""
+    with _switch.lock:
+        _switch.enabled = False
+
+
+def are_progress_bars_disabled() -> bool:
+    """Whether bars were switched off."""
+    return not _switch.enabled
+
+
+def is_progress_bar_enabled() -> bool:
+    """The opposite of `are_progress_bars_disabled`."""
+    return _switch.enabled
+
+
+enable_progress_bar = enable_progress_bars
+disable_progress_bar = disable_progress_bars
+
+
+@contextmanager
+def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Iterator[Progress]:
+    """A bar for one stage; silent when switched off or when standard error is no terminal.
+
+    Args:
+        stage: what is being done, as the user sees it ("Downloading", "Building train").
+        total: how many units make the whole, where known.
+        unit: "rows", "files", "jobs", or "B" for bytes (scaled to k, M, G).
+    """
+    if are_progress_bars_disabled() or not sys.stderr.isatty():
+        yield _Silent()
+        return
+    from tqdm import tqdm  # a bar is drawn in few processes
+
+    with tqdm(desc=stage, total=total, unit=unit if unit == "B" else f" {unit}", unit_scale=True, dynamic_ncols=True) as bar:
+        yield bar

@@ -1,0 +1,1 @@
+"""Shards on disk: layout, manifest, writer, table."""
