@@ -92,7 +92,8 @@ def _number(environ: Mapping[str, str], name: str, default: int) -> int:
     try:
         return int(float(text))
     except ValueError:
-        raise ConfigurationError(f"The environment variable {name} is {text!r}, which is no number. Unset it or give bytes.") from None
+        message = f"The environment variable {name} is {text!r}, which is no number. Unset it or give bytes."
+        raise ConfigurationError(message) from None
 
 
 _changed: ContextVar[Config | None] = ContextVar("datasets_core_config", default=None)

@@ -96,7 +96,8 @@ class SplitSyntaxError(DatasetsCoreError, ValueError):
 
     def __init__(self, spec: str, reason: str) -> None:
         self.spec, self.reason = spec, reason
-        super().__init__(f"{spec!r} is no split expression: {reason}. Write for example 'train', 'train[:10%]' or 'train[5:]+test'.")
+        examples = "Write for example 'train', 'train[:10%]' or 'train[5:]+test'."
+        super().__init__(f"{spec!r} is no split expression: {reason}. {examples}")
 
 
 class ReferenceSyntaxError(ConfigurationError):
@@ -119,7 +120,8 @@ class MissingDependencyError(DatasetsCoreError, ImportError):
 
     def __init__(self, package: str, *, needed_for: str, install: str | None = None) -> None:
         self.package, self.needed_for, self.install = package, needed_for, install or package
-        super().__init__(f"{needed_for} needs the package {package!r}, which is not installed. Run: pip install {self.install!r}")
+        what = f"{needed_for} needs the package {package!r}, which is not installed."
+        super().__init__(f"{what} Run: pip install {self.install!r}")
 
 
 class ManualDownloadError(DatasetsCoreError):
@@ -246,12 +248,15 @@ class NonMatchingSplitsSizesError(SplitsVerificationError, ValueError):
     """A split has another number of rows or bytes than on record."""
 
 
+_REBUILD = "Build the dataset again with download_mode='force_redownload'"
+
+
 class DamagedShardError(VerificationError, OSError):
     """A shard on disk is cut, altered or not ours."""
 
-    def __init__(self, path: str, reason: str, *, advice: str = "Build the dataset again with download_mode='force_redownload'") -> None:
+    def __init__(self, path: str, reason: str, *, advice: str | None = None) -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}. {advice}.")
+        super().__init__(f"{path}: {reason}. {advice or _REBUILD}.")
 
 
 class ManifestError(VerificationError, ValueError):

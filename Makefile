@@ -1,0 +1,39 @@
+# `make demo` and `make test` need Python >= 3.11 and make; each makes its own virtual environment in .venv.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PYTEST_OPTIONS ?=
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/demo.done
+	$(BIN)/python scripts/demo/demo.py
+
+test: $(VENV)/test.done
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+
+lint: $(VENV)/lint.done
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+$(VENV)/made:
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed, this is " + sys.version'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/demo.done: $(VENV)/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/test.done: $(VENV)/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $@
+
+$(VENV)/lint.done: $(VENV)/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,lint]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,59 @@
+"""Errors say what happened and what to do, and cross process borders whole."""
+
+import inspect
+import pickle
+
+import pytest
+
+from datasets_core import errors
+
+CLASSES = [
+    found
+    for _, found in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(found, errors.DatasetsCoreError) and found.__module__ == "datasets_core.errors"
+]
+
+SAMPLES = [
+    errors.UnknownConfigError("fr", dataset="acme/reviews", known=["en", "de"]),
+    errors.UnknownSplitError("tran", known=["train", "test"], dataset="acme/reviews"),
+    errors.FileFormatError("a.csv", "5 fields where 4 are expected", line=7),
+    errors.DatasetDiskError("/data/x", "No space left on device", needed=10, free=3),
+    errors.NonMatchingChecksumError("http://h/x", expected="aa", found="bb"),
+    errors.DownloadError("http://h/x", "the server answered 404", status=404),
+    errors.DuplicateKeysError("k1", split="train", places=["row 3", "row 9"]),
+]
+
+
+@pytest.mark.parametrize("error", SAMPLES, ids=lambda error: type(error).__name__)
+def test_an_error_survives_pickling_with_its_facts(error: errors.DatasetsCoreError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_every_error_has_a_docstring(cls: type[Exception]) -> None:
+    assert cls.__doc__
+
+
+def test_an_unknown_split_is_both_errors_that_callers_expect() -> None:
+    error = errors.UnknownSplitError("tran", known=["train"])
+    assert isinstance(error, ValueError)
+    assert isinstance(error, KeyError)
+    assert str(error) == "'tran' is no split. Splits: 'train'."
+
+
+def test_the_names_of_hugging_face_exist() -> None:
+    names = {
+        "CastError", "ChecksumVerificationError", "DataFilesNotFoundError", "DatasetBuildError", "DatasetGenerationCastError",
+        "DatasetGenerationError", "DatasetNotFoundError", "DatasetsError", "DefunctDatasetError",
+        "ExpectedMoreDownloadedFilesError", "ExpectedMoreSplitsError", "FileFormatError", "FileNotFoundDatasetsError",
+        "ManualDownloadError", "NonMatchingChecksumError", "NonMatchingSplitsSizesError", "SplitsVerificationError",
+        "UnexpectedDownloadedFileError", "UnexpectedSplitsError",
+    }  # fmt: skip
+    assert names <= set(dir(errors))
+
+
+def test_long_lists_of_names_are_cut() -> None:
+    error = errors.UnknownSplitError("x", known=[f"s{i}" for i in range(50)])
+    assert "50 in all" in str(error)
+    assert "'s30'" not in str(error)

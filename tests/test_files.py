@@ -1,0 +1,114 @@
+"""Files: listing, joining, atomic writes, locks, and the disk's refusals."""
+
+import errno
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from datasets_core import files
+from datasets_core.errors import DatasetDiskError, DownloadError
+
+
+def test_a_listing_holds_every_file_once_in_order(tmp_path: Path) -> None:
+    for name in ("b.txt", "a/c.txt", "a/b/d.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    found = files.list_files(str(tmp_path))
+    assert [os.path.relpath(entry.path, tmp_path) for entry in found] == ["a/b/d.txt", "a/c.txt", "b.txt"]
+    assert [entry.size for entry in found] == [9, 7, 5]
+
+
+def test_a_circle_of_links_ends(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.txt").write_text("x")
+    (tmp_path / "a" / "again").symlink_to(tmp_path / "a")
+    assert [entry.size for entry in files.list_files(str(tmp_path))] == [1]
+
+
+def test_a_listing_of_a_store_keeps_the_protocol() -> None:
+    import fsspec
+
+    store = fsspec.filesystem("memory")
+    store.pipe("/listing/a.csv", b"12345")
+    assert [(found.path, found.size) for found in files.list_files("memory://listing")] == [("memory:///listing/a.csv", 5)]
+    store.rm("/listing", recursive=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("s3://b/k", True), ("zip://a::b.zip", True), ("/x/y", False), ("C:\\x", False), ("a b://x", False), ("x.csv", False)],
+)
+def test_urls_are_told_from_paths(path: str, expected: bool) -> None:
+    assert files.is_url(path) is expected
+
+
+def test_join_keeps_the_chain_of_a_url() -> None:
+    assert files.join("zip://inner::file://a.zip", "x.csv") == "zip://inner/x.csv::file://a.zip"
+
+
+def test_an_unknown_protocol_is_a_clear_error() -> None:
+    with pytest.raises(DownloadError, match="nosuch://x/y"):
+        files.open_binary("nosuch://x/y")
+
+
+def test_a_write_that_fails_leaves_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "x"
+    files.write_atomically(str(target), b"old")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DatasetDiskError, match=r"No space left on device \(3 bytes needed, [\d,]+ bytes free\)"):
+        files.write_atomically(str(target), b"new")
+    assert target.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_other_errors_of_the_system_pass_unchanged(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), files.disk_errors(str(tmp_path)):
+        os.stat(tmp_path / "missing")
+
+
+def test_a_lock_admits_one_thread_at_a_time(tmp_path: Path) -> None:
+    inside, most, guard = [0], [0], threading.Lock()
+
+    def enter() -> None:
+        for _ in range(20):
+            with files.locked(str(tmp_path / "lock")):
+                with guard:
+                    inside[0] += 1
+                    most[0] = max(most[0], inside[0])
+                with guard:
+                    inside[0] -= 1
+
+    threads = [threading.Thread(target=enter) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most[0] == 1
+
+
+def test_a_killed_holder_frees_its_lock(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    code = """
+import sys
+from datasets_core import files
+with files.locked(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    with subprocess.Popen(
+        [sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        holder.kill()
+    with files.locked(path):
+        pass

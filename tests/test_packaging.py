@@ -1,0 +1,50 @@
+"""How `builders/` becomes `datasets_core.builders`, and what a wheel holds (ARCHITECTURE.md, §10)."""
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def _run(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *command], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_packages_are_listed_one_by_one() -> None:
+    folders = {"datasets_core"}
+    folders |= {f"datasets_core.{path.parent.name}" for path in (ROOT / "datasets_core").glob("*/__init__.py")}
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == folders
+
+
+def test_every_dependency_is_pinned_only_from_below() -> None:
+    dependencies = PROJECT["project"]["dependencies"]
+    assert [text for text in dependencies if ">=" not in text or "<" in text or "==" in text] == []
+
+
+def test_a_checkout_works_uninstalled(tmp_path: Path) -> None:
+    done = _run("-c", "import sys; sys.path.insert(0, sys.argv[1]); import datasets_core.builders.csv as m; print(m.__file__)",
+                str(ROOT), cwd=tmp_path)  # fmt: skip
+    assert done.stdout.strip() == str(ROOT / "builders" / "csv.py"), done.stderr
+
+
+def test_the_bare_name_of_the_builders_is_refused(tmp_path: Path) -> None:
+    done = _run("-c", "import sys; sys.path.insert(0, sys.argv[1]); import builders", str(ROOT), cwd=tmp_path)
+    assert "ImportError: Import datasets_core.builders" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_wheel_made_from_a_source_archive_carries_the_builders(tmp_path: Path) -> None:
+    pytest.importorskip("build", reason="the package `build` makes the archives")
+    done = _run("-m", "build", "--outdir", str(tmp_path), str(ROOT))
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
+    expected = {f"datasets_core/builders/{path.name}" for path in (ROOT / "builders").glob("*.py")}
+    assert expected <= set(names)
+    door = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).read("datasets_core/builders/__init__.py")
+    assert door == (ROOT / "builders" / "__init__.py").read_bytes()
