@@ -1,0 +1,358 @@
+"""Which files each split is made of, and what tells whether they changed: `data_files=` made concrete.
+
+Every folder is listed once, whatever the number of patterns; a path without wildcards is only looked at, never searched for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from datasets_core import files
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DatasetsCoreError, FileFormatError
+from datasets_core.files import FileEntry
+from datasets_core.meta import patterns
+
+Identity = tuple[str, int, str]
+DataFiles = str | os.PathLike[str] | Sequence[Any] | Mapping[str, Any]
+
+_SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
+_SHOWN = 10
+
+
+class DataFilesList(list[str]):
+    """The files of one split, in reading order.
+
+    Attributes:
+        identities: (path, bytes or -1, mtime or ETag or "") of each file: a part of the key under which a build is kept.
+    """
+
+    identities: tuple[Identity, ...]
+
+    def __init__(self, paths: Iterable[str] = (), identities: Iterable[Identity] | None = None) -> None:
+        super().__init__(paths)
+        self.identities = tuple((path, -1, "") for path in self) if identities is None else tuple(identities)
+
+    @classmethod
+    def from_entries(cls, entries: Iterable[FileEntry]) -> DataFilesList:
+        """The files of a listing."""
+        listed = list(entries)
+        return cls((found.path for found in listed), ((found.path, found.size, found.identity) for found in listed))
+
+    def keep(self, kept: Iterable[str]) -> DataFilesList:
+        """Only the files in `kept`, in the present order."""
+        wanted = set(kept)
+        pairs = [(path, identity) for path, identity in zip(self, self.identities, strict=True) if path in wanted]
+        return DataFilesList((path for path, _ in pairs), (identity for _, identity in pairs))
+
+
+class DataFilesDict(dict[str, DataFilesList]):
+    """The files of each split, the splits in their order."""
+
+    @property
+    def identities(self) -> tuple[Identity, ...]:
+        """The identities of all files, split by split."""
+        return tuple(identity for found in self.values() for identity in found.identities)
+
+
+# -- what the user wrote -----------------------------------------------------------------------------------------------
+
+
+def by_split(data_files: DataFiles) -> dict[str, list[str]]:
+    """`data_files` in any of its forms as split → patterns.
+
+    >>> by_split("a.csv"), by_split({"train": "a.csv", "test": ["b.csv"]})
+    ({'train': ['a.csv']}, {'train': ['a.csv'], 'test': ['b.csv']})
+    >>> by_split([{"split": "dev", "path": "c.csv"}])
+    {'dev': ['c.csv']}
+
+    Raises:
+        ConfigurationError: a form that means nothing, a split twice, a name that no split can have, or no file at all.
+    """
+    found: dict[str, list[str]] = {}
+    for split, value in _pairs(data_files):
+        if not isinstance(split, str) or not _SPLIT_NAME.fullmatch(split):
+            raise ConfigurationError(
+                f"data_files names a split {split!r}. Use letters, digits and underscores, parted by dots."
+            )
+        if split in found:
+            raise ConfigurationError(f"data_files names the split {split!r} twice. List its files together.")
+        found[str(split)] = list(_flat(value))
+        if not found[split]:
+            raise ConfigurationError(f"data_files has no file for the split {split!r}. Name one, or leave the split out.")
+    if not found:
+        raise ConfigurationError("data_files is empty. Name at least one file, or leave the argument out.")
+    return found
+
+
+def _pairs(data_files: DataFiles) -> Iterator[tuple[Any, Any]]:
+    if isinstance(data_files, Mapping):
+        yield from data_files.items()
+    elif isinstance(data_files, (list, tuple)) and data_files and all(isinstance(item, Mapping) for item in data_files):
+        for item in data_files:
+            if set(item) != {"split", "path"}:
+                raise ConfigurationError(f"data_files holds {dict(item)!r}. Write {{'split': …, 'path': …}}.")
+            yield item["split"], item["path"]
+    else:
+        yield "train", data_files
+
+
+def _flat(value: Any) -> Iterator[str]:
+    if isinstance(value, (str, os.PathLike)):
+        text = os.fspath(value)
+        if not isinstance(text, str) or not text:
+            raise ConfigurationError(f"data_files holds {value!r}. Give paths, patterns or URLs as text.")
+        yield text
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _flat(item)
+    else:
+        raise ConfigurationError(f"data_files holds {value!r}. Give paths, patterns or URLs, alone, in lists, or by split.")
+
+
+# -- what is there -----------------------------------------------------------------------------------------------------
+
+
+def resolve_data_files(
+    data_files: DataFiles, base_path: str | os.PathLike[str] = "", *, storage_options: dict[str, Any] | None = None
+) -> DataFilesDict:
+    """The files that `data_files` names, with their sizes and identities.
+
+    A split's files stand in the order of its patterns, and by path within a pattern; a pattern adds no file that is already
+    there.  `http(s)` URLs are taken as they are: what they hold is learned by the download.
+
+    Args:
+        data_files: path, glob or URL, alone, in a list, or by split.
+        base_path: the folder that relative paths start from; the working directory by default.
+        storage_options: for the file system of the URLs.
+
+    Raises:
+        DataFilesNotFoundError: a path or pattern that names no file.
+        ConfigurationError: `data_files` in no known form.
+    """
+    if isinstance(data_files, DataFilesDict):
+        return data_files
+    if isinstance(data_files, DataFilesList):
+        return DataFilesDict(train=data_files)
+    search = _Search(os.fspath(base_path), storage_options)
+    return DataFilesDict({split: search.found(names) for split, names in by_split(data_files).items()})
+
+
+def infer_data_files(listing: Sequence[FileEntry], base_path: str | os.PathLike[str]) -> DataFilesDict:
+    """The files of a folder by the split that their names tell (see `patterns.infer_splits`).
+
+    Raises:
+        DataFilesNotFoundError: the folder holds no data file.
+    """
+    base = os.fspath(base_path)
+    entries = dict(zip(_below(base, listing), listing, strict=True))
+    splits = patterns.infer_splits(list(entries))
+    if not splits:
+        raise DataFilesNotFoundError(f"{base} holds no data file. There is: {_shown(sorted(entries))}.")
+    return DataFilesDict(
+        {split: DataFilesList.from_entries(entries[path] for path in paths) for split, paths in splits.items()}
+    )
+
+
+def list_folder(
+    folder: str, *, max_depth: int | None = None, hidden: bool = False, storage_options: dict[str, Any] | None = None
+) -> list[FileEntry]:
+    """The files of `folder`, by path.
+
+    Args:
+        folder: local folder or URL.
+        max_depth: how many levels to go down; 1 is the folder alone, None all.
+        hidden: go into hidden folders too.
+        storage_options: for the file system of a URL.
+
+    Raises:
+        DataFilesNotFoundError: no such folder, or one that may not be listed.
+    """
+    try:
+        if files.is_url(folder):
+            return _list_chain(folder, storage_options) if "::" in folder else _list_remote(folder, storage_options)
+        return sorted(_walk(files.local_path(folder), max_depth, hidden, frozenset()), key=lambda found: found.path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DataFilesNotFoundError(
+            f"{error.filename or folder} cannot be listed: {reason}. Check the path and its rights."
+        ) from error
+
+
+def _walk(folder: str, depth: int | None, hidden: bool, above: frozenset[tuple[int, int]]) -> Iterator[FileEntry]:
+    here = os.stat(folder)
+    mark = (here.st_dev, here.st_ino)
+    if mark in above:  # a link that leads back up
+        return
+    with os.scandir(folder) as entries:
+        for found in entries:
+            if found.is_dir():
+                if (depth is None or depth > 1) and (hidden or not found.name.startswith(".")):
+                    yield from _walk(found.path, depth and depth - 1, hidden, above | {mark})
+            elif found.is_file():
+                status = found.stat()
+                yield FileEntry(found.path, status.st_size, str(status.st_mtime_ns))
+
+
+def _list_remote(folder: str, storage_options: dict[str, Any] | None) -> list[FileEntry]:
+    listing = files.list_files(folder, storage_options)
+    names = _below(folder, listing)
+    return [FileEntry(files.join(folder, name), found.size, found.identity) for name, found in zip(names, listing, strict=True)]
+
+
+def _list_chain(folder: str, storage_options: dict[str, Any] | None) -> list[FileEntry]:
+    """The members of `zip://folder::archive.zip` and the like; what changes them is a change of the archive."""
+    around = _around(folder, storage_options)
+    with _archive(around.path):
+        fs, inner = files.filesystem(folder, storage_options)
+        root, listing = inner.strip("/"), sorted(fs.find(inner, detail=True).items())
+    found = []
+    for name, info in listing:
+        below = name.strip("/")[len(root) :].strip("/")
+        found.append(FileEntry(files.join(folder, below), int(info.get("size") or 0), around.identity))
+    return found
+
+
+def _member(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
+    around = _around(path, storage_options)
+    with _archive(around.path):
+        found = files.entry(path, storage_options)
+    return found and FileEntry(path, found.size, around.identity)
+
+
+def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
+    """The file behind the last `::`, which all others are parts of."""
+    outer = path.rpartition("::")[2]
+    found = _entry(outer, storage_options)
+    if found is None:
+        raise DataFilesNotFoundError(f"There is no file {outer}. Check the path behind '::'.")
+    return found
+
+
+def _entry(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
+    try:
+        return files.entry(path, storage_options)
+    except OSError as error:
+        raise DataFilesNotFoundError(
+            f"{path} cannot be looked at: {error.strerror or error}. Check the path and its rights."
+        ) from error
+
+
+@contextlib.contextmanager
+def _archive(path: str) -> Iterator[None]:
+    try:
+        yield
+    except DatasetsCoreError:
+        raise
+    except Exception as error:  # each kind of archive has its own errors, with no common root
+        raise FileFormatError(path, f"cannot be read as an archive ({error})") from error
+
+
+def _below(folder: str, listing: Iterable[FileEntry]) -> list[str]:
+    """The paths of a listing as seen from its folder, with `/` between the parts."""
+    if files.is_url(folder):
+        root = folder.partition("::")[0].partition("://")[2].strip("/")
+        inner = (found.path.partition("::")[0].partition("://")[2].strip("/") for found in listing)
+        return [path[len(root) :].lstrip("/") for path in inner]
+    root = files.local_path(folder)
+    cut = len(root) if root.endswith(os.sep) else len(root) + 1
+    return [found.path[cut:].replace(os.sep, "/") for found in listing]
+
+
+class _Search:
+    """Finds the files of many patterns; each folder is listed once."""
+
+    def __init__(self, base: str, storage_options: dict[str, Any] | None) -> None:
+        self.base = base if files.is_url(base) else os.path.abspath(files.local_path(base))
+        self.storage_options = storage_options
+        self.listings: dict[tuple[str, int | None, bool], dict[str, FileEntry]] = {}
+
+    def found(self, names: Iterable[str]) -> DataFilesList:
+        entries: list[FileEntry] = []
+        known: set[str] = set()
+        for name in names:
+            path = self._full(name)
+            literal = self._literal(path, name)
+            # A path that is spelled out twice is read twice, as asked; a wildcard only adds what is missing.
+            new = [literal] if literal else [found for found in self._matches(path, name) if found.path not in known]
+            entries += new
+            known.update(found.path for found in new)
+        return DataFilesList.from_entries(entries)
+
+    def _full(self, name: str) -> str:
+        head, chain, outer = name.partition("::")
+        if chain:
+            return f"{head}::{outer if files.is_url(outer) else self._full(outer)}"
+        if files.is_url(name) and not name.startswith("file://"):
+            return name
+        local = files.local_path(name)
+        if files.is_url(self.base) and not os.path.isabs(local):
+            return files.join(self.base, local.removeprefix("./"))
+        joined = os.path.join(self.base, local)
+        return (
+            os.path.realpath(joined)
+            if ".." in local.split("/") and not patterns.is_pattern(local)
+            else os.path.normpath(joined)
+        )
+
+    def _literal(self, path: str, name: str) -> FileEntry | None:
+        """The one file at `path`; None where `path` is a pattern."""
+        head, chain, _ = path.partition("::")
+        wild = patterns.is_pattern(head)
+        if files.is_http(path.rpartition("::")[2]):
+            if chain and wild:
+                raise DataFilesNotFoundError(
+                    f"{name!r} has wildcards in an archive behind http, which is not listed. Name its members."
+                )
+            return FileEntry(path, -1, "")
+        found = _member(path, self.storage_options) if chain else _entry(path, self.storage_options)
+        if found is not None or wild:
+            return found
+        if files.is_url(path):
+            raise DataFilesNotFoundError(f"There is no data file {path}. Check the address.")
+        if os.path.isdir(path):
+            raise DataFilesNotFoundError(
+                f"{path} is a folder, not a data file. Write {os.path.join(name, '**')!r} for the files in it."
+            )
+        folder = os.path.dirname(path)
+        raise DataFilesNotFoundError(f"There is no data file {path}. In {folder} there is: {_there(folder)}.")
+
+    def _matches(self, path: str, name: str) -> list[FileEntry]:
+        head, chain, outer = path.partition("::")
+        parts = head.split("/")
+        first = next(position for position, part in enumerate(parts) if patterns.is_pattern(part))
+        root, rest = "/".join(parts[:first]) + ("/" if head.startswith("/") and first == 1 else ""), "/".join(parts[first:])
+        if chain or files.is_url(head):
+            root = root + "/" if root.endswith("/") else root
+        listing = self._listing(root + chain + outer, rest)
+        found = [listing[match] for match in patterns.match(rest, listing)]
+        if not found:
+            there = _shown(sorted(listing)) if listing or chain or files.is_url(head) else _there(root)
+            raise DataFilesNotFoundError(f"{name!r} matches no file in {root + chain + outer}. There is: {there}.")
+        return found
+
+    def _listing(self, root: str, rest: str) -> dict[str, FileEntry]:
+        depth = None if "**" in rest.split("/") else rest.count("/") + 1
+        hidden = any(part.startswith(".") for part in rest.split("/"))
+        key = (root, depth, hidden)
+        if key not in self.listings:
+            if not files.is_url(root) and not os.path.isdir(root):
+                raise DataFilesNotFoundError(f"There is no folder {root}. Check the path.")
+            listed = list_folder(root, max_depth=depth, hidden=hidden, storage_options=self.storage_options)
+            self.listings[key] = dict(zip(_below(root, listed), listed, strict=True))
+        return self.listings[key]
+
+
+def _there(folder: str) -> str:
+    try:
+        return _shown(sorted(os.listdir(folder or ".")))
+    except OSError as error:
+        return f"nothing that can be listed ({error.strerror})"
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more or "nothing"

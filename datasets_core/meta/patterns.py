@@ -1,0 +1,196 @@
+"""Which files of a listing a glob names, and which split a file belongs to by its name.
+
+Everything here works on relative paths in memory: the one listing is made elsewhere (`meta/data_files.py`).
+
+>>> match("**/*.csv", ["a.csv", "b/c.csv", ".hidden/d.csv", "e.txt"])
+['a.csv', 'b/c.csv']
+>>> infer_splits(["reviews/train.csv", "reviews/dev.csv"])
+{'train': ['reviews/train.csv'], 'validation': ['reviews/dev.csv']}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+from datasets_core.errors import ConfigurationError
+
+SPLIT_KEYWORDS = {
+    "train": ("train", "training"),
+    "validation": ("validation", "valid", "dev", "val"),
+    "test": ("test", "testing", "eval", "evaluation"),
+}
+DEFAULT_SPLITS = tuple(SPLIT_KEYWORDS)
+EXCLUDED_NAMES = frozenset(
+    ("README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip", "dataset_dict.json")
+)
+
+_WILDCARDS = re.compile(r"[*?\[]")
+_BORDER = "[-._ 0-9]"
+_SHARDED = re.compile(r"data/([^/]*)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*")
+_SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
+
+
+def is_pattern(path: str) -> bool:
+    """Whether `path` holds a wildcard (`*`, `?`, `[`).
+
+    >>> is_pattern("data/*.csv"), is_pattern("data/a.csv")
+    (True, False)
+    """
+    return _WILDCARDS.search(path) is not None
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The regular expression of a glob: `*` stays within a folder, `**` as a whole part crosses folders.
+
+    Raises:
+        ConfigurationError: `**` beside other characters.
+    """
+    parts = pattern.split("/")
+    last = len(parts) - 1
+    text = ""
+    for position, part in enumerate(parts):
+        if part == "**":
+            text += ".+" if position == last else "(?:[^/]+/)*"
+        elif "**" in part:
+            raise ConfigurationError(
+                f"The pattern {pattern!r} has '**' beside other characters. Write '**/{part.replace('**', '*')}'."
+            )
+        else:
+            text += _part_regex(part) + ("" if position == last else "/")
+    return re.compile(text, re.DOTALL)
+
+
+def _part_regex(part: str) -> str:
+    if part == "*":
+        return "[^/]+"
+    out, position = "", 0
+    while position < len(part):
+        char = part[position]
+        position += 1
+        if char == "*":
+            out += "[^/]*"
+        elif char == "?":
+            out += "[^/]"
+        elif char == "[" and (end := part.find("]", position + 1 + (part[position : position + 1] == "!"))) > 0:
+            members = part[position:end]
+            negated = members.startswith("!")
+            members = (
+                members.removeprefix("!").replace("\\", "\\\\").replace("^", "\\^").replace("[", "\\[").replace("]", "\\]")
+            )
+            out += f"[^/{members}]" if negated else f"[{members}]"
+            position = end + 1
+        else:
+            out += re.escape(char)
+    return out
+
+
+def _hidden_parts(path: str) -> int:
+    return sum(part.startswith(".") and part.strip(".") != "" for part in path.split("/"))
+
+
+def _special_folders(path: str) -> int:
+    return sum(part.startswith("__") for part in path.split("/")[:-1])
+
+
+def _visible_to(pattern: str) -> Callable[[str], bool]:
+    """The test that `pattern` puts to a path: no more hidden or `__` parts than it spells out itself, no excluded name."""
+    hidden, special, name = _hidden_parts(pattern), _special_folders(pattern), pattern.rpartition("/")[2]
+
+    def visible(path: str) -> bool:
+        # The substring tests are true for few paths, and spare the others the splitting.
+        if (hidden or path.startswith(".") or "/." in path) and _hidden_parts(path) != hidden:
+            return False
+        if (special or path.startswith("__") or "/__" in path) and _special_folders(path) != special:
+            return False
+        last = path.rpartition("/")[2]
+        return last not in EXCLUDED_NAMES or last == name
+
+    return visible
+
+
+def match(pattern: str, paths: Iterable[str]) -> list[str]:
+    """The relative paths that `pattern` names, in the order given.
+
+    Hidden files, files below hidden folders or folders that begin with `__`, and `EXCLUDED_NAMES` are named only by a pattern
+    that spells that part out.
+
+    Raises:
+        ConfigurationError: `**` beside other characters.
+    """
+    matches, visible = compiled(pattern).fullmatch, _visible_to(pattern)
+    return [path for path in paths if matches(path) and visible(path)]
+
+
+def infer_splits(paths: Sequence[str]) -> dict[str, list[str]]:
+    """Relative paths by the split that their names tell; the first rule that any file follows decides for all.
+
+    The rules: sharded names (`data/<split>-00000-of-00003.csv`, any split name), a keyword as a folder's name, a keyword in
+    the file's name, and else everything is `train`.  A keyword ends at one of `-._`, a blank, a digit or the name's border.
+    A file that two keywords of one split name is listed once.
+    """
+    visible = _visible_to("**")
+    seen = [path for path in paths if visible(path)]
+    return (
+        _by_shards(seen)
+        or _by_keyword(seen, _folder_rules())
+        or _by_keyword(seen, _name_rules())
+        or ({"train": seen} if seen else {})
+    )
+
+
+def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        if path.startswith("data/") and (shard := _SHARDED.fullmatch(path)) and _SPLIT_NAME.fullmatch(shard[1]):
+            found.setdefault(shard[1], []).append(path)
+    known = [split for split in DEFAULT_SPLITS if split in found]
+    return {split: found[split] for split in [*known, *sorted(found.keys() - set(known))]}
+
+
+@lru_cache(maxsize=1)
+def _folder_rules() -> tuple[re.Pattern[str], dict[str, list[re.Pattern[str]]]]:
+    """One expression for any keyword, and for each split one for every (keyword, borders), in the order of their rank."""
+    templates = (r"(?:^|/){}/", rf"(?:^|/){{}}{_BORDER}[^/]*/", rf"{_BORDER}{{}}/", rf"{_BORDER}{{}}{_BORDER}[^/]*/")
+    words = "|".join(word for keywords in SPLIT_KEYWORDS.values() for word in keywords)
+    anything = re.compile(rf"(?:^|/|{_BORDER})(?:{words})(?:{_BORDER}[^/]*)?/", re.DOTALL)
+    return anything, _rules(templates)
+
+
+@lru_cache(maxsize=1)
+def _name_rules() -> tuple[re.Pattern[str], dict[str, list[re.Pattern[str]]]]:
+    templates = (rf"(?:^|/){{}}{_BORDER}[^/]*\Z", rf"{_BORDER}{{}}{_BORDER}[^/]*\Z")
+    words = "|".join(word for keywords in SPLIT_KEYWORDS.values() for word in keywords)
+    anything = re.compile(rf"(?:^|/|{_BORDER})(?:{words}){_BORDER}[^/]*\Z", re.DOTALL)
+    return anything, _rules(templates)
+
+
+def _rules(templates: tuple[str, ...]) -> dict[str, list[re.Pattern[str]]]:
+    return {
+        split: [re.compile(template.format(word), re.DOTALL) for word in words for template in templates]
+        for split, words in SPLIT_KEYWORDS.items()
+    }
+
+
+def _by_keyword(paths: Sequence[str], rules: tuple[re.Pattern[str], dict[str, list[re.Pattern[str]]]]) -> dict[str, list[str]]:
+    anything, by_split = rules
+    candidates = [path for path in paths if anything.search(path)]
+    found = {split: _ranked(candidates, expressions) for split, expressions in by_split.items()}
+    return {split: files for split, files in found.items() if files}
+
+
+def _ranked(candidates: list[str], expressions: list[re.Pattern[str]]) -> list[str]:
+    """The candidates that any expression finds, those of the first expression first, each once."""
+    found: list[str] = []
+    left = candidates
+    for expression in expressions:
+        if not left:
+            break
+        hits = [path for path in left if expression.search(path)]
+        if hits:
+            found += hits
+            taken = set(hits)
+            left = [path for path in left if path not in taken]
+    return found
