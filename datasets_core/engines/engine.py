@@ -1,0 +1,71 @@
+"""The `Engine` protocol, and how a name becomes an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from datasets_core.errors import ConfigurationError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+GROUP = "datasets_core.engines"
+
+_BUILT_IN = {
+    "serial": "datasets_core.engines.local:SerialEngine",
+    "threads": "datasets_core.engines.local:ThreadEngine",
+    "processes": "datasets_core.engines.local:ProcessEngine",
+}
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """What runs jobs."""
+
+    def run(self, function: Callable[[T], R], jobs: Sequence[T]) -> Iterator[tuple[int, R]]:
+        """Call `function` on every job; yield (position of the job, result) as they are done.
+
+        Nothing starts before the first result is asked for.  The first exception stops everything and is raised as it is; a
+        worker that ends without a result raises `WorkerDiedError`; closing the iterator stops all.  When the iterator is
+        over, however it ended, no job runs any more.
+        """
+        ...
+
+
+def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = None) -> Engine:
+    """The engine that is meant.
+
+    Args:
+        engine: a name (`serial`, `threads`, `processes`, or one that an installed package offers in the entry point group
+            `datasets_core.engines`), an engine itself, or None: processes where `num_proc` is above one, else serial.
+        num_proc: how many workers; None lets a named engine choose.
+
+    Raises:
+        ConfigurationError: no such engine, or a `num_proc` below one.
+
+    >>> get_engine().__class__.__name__, get_engine(num_proc=2).__class__.__name__
+    ('SerialEngine', 'ProcessEngine')
+    """
+    if num_proc is not None and (isinstance(num_proc, bool) or not isinstance(num_proc, int) or num_proc < 1):
+        raise ConfigurationError(f"num_proc is {num_proc!r}. Give a whole number of at least 1, or leave it out.")
+    if engine is None:
+        engine = "serial" if num_proc is None or num_proc == 1 else "processes"
+    if not isinstance(engine, str):
+        if not isinstance(engine, Engine):
+            raise ConfigurationError(f"{engine!r} is no engine. Give a name, or an object with a method run(function, jobs).")
+        return engine
+    found: Any = _entry_point(engine).load()(num_proc)
+    if not isinstance(found, Engine):
+        raise ConfigurationError(f"The engine {engine!r} has no method run(function, jobs). Mend the package that offers it.")
+    return found
+
+
+def _entry_point(name: str) -> EntryPoint:
+    if name in _BUILT_IN:  # known without an installation, and not to be replaced by accident
+        return EntryPoint(name, _BUILT_IN[name], GROUP)
+    offered = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in offered:
+        raise ConfigurationError(f"{name!r} is no engine. Engines: {', '.join(map(repr, [*_BUILT_IN, *sorted(offered)]))}.")
+    return offered[name]

@@ -1,0 +1,205 @@
+"""Engines of this machine: one thread, several threads, several processes."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import cloudpickle
+
+from datasets_core import config
+from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_ORPHAN_CHECK_SECONDS = 0.5
+
+
+def _workers(count: int | None) -> int:
+    if count is None:
+        return os.cpu_count() or 1
+    if count < 1:
+        raise ConfigurationError(f"An engine cannot have {count} workers. Give at least 1.")
+    return count
+
+
+class SerialEngine:
+    """One job after the other, here."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = 1
+
+    def run(self, function: Callable[[T], R], jobs: Sequence[T]) -> Iterator[tuple[int, R]]:
+        """See `Engine.run`."""
+        for index, job in enumerate(jobs):
+            yield index, function(job)
+
+
+class ThreadEngine:
+    """Jobs in threads of this process: for work that releases the interpreter's lock."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = _workers(workers)
+
+    def run(self, function: Callable[[T], R], jobs: Sequence[T]) -> Iterator[tuple[int, R]]:
+        """See `Engine.run`."""
+        count = min(self.workers, len(jobs))
+        if count == 0:
+            return
+        pool = ThreadPoolExecutor(count, thread_name_prefix="datasets_core")
+        try:
+            waiting = iter(range(len(jobs)))
+            running: dict[Future[R], int] = {}
+            for index in _up_to(count, waiting):
+                running[pool.submit(contextvars.copy_context().run, function, jobs[index])] = index
+            while running:
+                for future in _next_done(running):
+                    done = running.pop(future)
+                    result = future.result()
+                    for index in _up_to(1, waiting):
+                        running[pool.submit(contextvars.copy_context().run, function, jobs[index])] = index
+                    yield done, result
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+class ProcessEngine:
+    """Jobs in worker processes: for work in Python.
+
+    Functions and jobs may be anything that cloudpickle can send, lambdas and classes of `__main__` too, and no
+    `if __name__ == "__main__"` is needed.  Each worker is an executor of its own, so that one that dies is known with its job.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = _workers(workers)
+
+    def run(self, function: Callable[[T], R], jobs: Sequence[T]) -> Iterator[tuple[int, R]]:
+        """See `Engine.run`."""
+        count = min(self.workers, len(jobs))
+        if count == 0:
+            return
+        sent = cloudpickle.dumps((config.settings(), function))
+        workers = [_Worker() for _ in range(count)]
+        try:
+            waiting = iter(range(len(jobs)))
+            running: dict[Future[bytes], tuple[int, _Worker]] = {}
+            for worker, index in zip(workers, _up_to(count, waiting), strict=True):
+                running[worker.submit(sent, jobs[index])] = index, worker
+            while running:
+                for future in _next_done(running):
+                    done, worker = running.pop(future)
+                    result: R = _unpack(future, done, len(jobs), function)
+                    for index in _up_to(1, waiting):
+                        running[worker.submit(sent, jobs[index])] = index, worker
+                    yield done, result
+        finally:
+            for worker in workers:
+                worker.kill()
+
+
+def _up_to(count: int, waiting: Iterator[int]) -> Iterator[int]:
+    for _ in range(count):
+        try:
+            yield next(waiting)
+        except StopIteration:
+            return
+
+
+def _next_done(running: dict[Future[R], Any]) -> list[Future[R]]:
+    """The futures that are done, at least one, in the order in which they were begun."""
+    done, _ = wait(running, return_when=FIRST_COMPLETED)
+    return [future for future in running if future in done]
+
+
+# -- one worker process ------------------------------------------------------------------------------------------------
+
+
+class _Worker:
+    """One process, and the executor that feeds it."""
+
+    def __init__(self) -> None:
+        from loky.process_executor import ProcessPoolExecutor  # 40 ms that serial work does without
+
+        self._executor = ProcessPoolExecutor(max_workers=1, initializer=_begin, initargs=(os.getpid(),))
+
+    def submit(self, sent: bytes, job: Any) -> Future[bytes]:
+        """Start one job."""
+        future: Future[bytes] = self._executor.submit(_work, sent, cloudpickle.dumps(job))
+        return future
+
+    def kill(self) -> None:
+        """End the process, whatever it does."""
+        self._executor.shutdown(wait=True, kill_workers=True)
+
+
+def _begin(parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
+    threading.Thread(target=_end_with, args=(parent,), daemon=True, name="datasets_core-orphan-check").start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_ORPHAN_CHECK_SECONDS)
+    os._exit(1)
+
+
+def _work(sent: bytes, job: bytes) -> bytes:
+    try:
+        settings, function = cloudpickle.loads(sent)
+        with config.using(settings):
+            result = function(cloudpickle.loads(job))
+        return bytes(cloudpickle.dumps(result))
+    except BaseException as error:
+        return bytes(cloudpickle.dumps(_Failure.of(error)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """An exception on its way to the parent, with what caused it, which pickle alone would lose."""
+
+    pickled: bytes
+    cause: _Failure | None
+
+    @classmethod
+    def of(cls, error: BaseException) -> _Failure:
+        error.add_note("In a worker process:\n" + "".join(traceback.format_tb(error.__traceback__)).rstrip())
+        cause = error.__cause__
+        try:
+            pickled = cloudpickle.dumps(error)
+            cloudpickle.loads(pickled)  # an exception whose constructor wants more than its args fails only here
+        except Exception:
+            words = "".join(traceback.format_exception_only(error)).strip()
+            pickled = cloudpickle.dumps(DatasetBuildError(f"A worker failed with an error that cannot be sent: {words}"))
+        return cls(pickled, cls.of(cause) if cause is not None and cause is not error else None)
+
+    def error(self) -> BaseException:
+        error: BaseException = cloudpickle.loads(self.pickled)
+        if self.cause is not None:
+            error.__cause__ = self.cause.error()
+        return error
+
+
+def _unpack(future: Future[bytes], index: int, total: int, function: Callable[..., R]) -> R:
+    from loky.process_executor import BrokenProcessPool
+
+    try:
+        received = cloudpickle.loads(future.result())
+    except BrokenProcessPool as error:
+        what = getattr(function, "__qualname__", type(function).__qualname__)
+        raise WorkerDiedError(
+            f"The worker process of job {index} of {total} ({what}) ended without a result; it was killed, perhaps for "
+            f"want of memory. Run again with a smaller num_proc; finished jobs are kept."
+        ) from error
+    if isinstance(received, _Failure):
+        raise received.error()
+    result: R = received
+    return result

@@ -1,0 +1,219 @@
+"""What a finished dataset contains: one `dataset_info.json`, written last.
+
+It is the JSON of `DatasetInfo` as other tools know it, with one key more, `"manifest"`, which they pass over.  No manifest
+means that nothing was built.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from datasets_core.meta.info import DatasetInfo
+
+from datasets_core import files
+from datasets_core.errors import ManifestError
+from datasets_core.store.layout import EXTENSIONS, MANIFEST_NAME
+
+FORM = 1  # of the "manifest" section; a reader refuses a higher one
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRecord:
+    """One shard.
+
+    Attributes:
+        name: file name in the folder.
+        split: the split that its rows belong to.
+        rows: number of rows.
+        size: bytes of the file.
+        num_bytes: bytes of the rows in Arrow's memory layout.
+        sha256: of the file, in hex.
+        batches: row counts of its record batches (row groups in Parquet) as runs `((rows, how many in a row), …)`.
+    """
+
+    name: str
+    split: str
+    rows: int
+    size: int
+    num_bytes: int
+    sha256: str
+    batches: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """One file that the dataset was built from.
+
+    Attributes:
+        path: path or URL.
+        size: bytes, -1 where unknown.
+        identity: what changes with the content (mtime, ETag, …).
+        sha256: in hex, None where it was not computed.
+    """
+
+    path: str
+    size: int
+    identity: str
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a finished dataset contains.
+
+    Attributes:
+        info: the description; its splits carry `shard_lengths` and `shard_names`.
+        shards: every shard, split after split, in reading order.
+        file_format: "arrow" or "parquet".
+        verification: the mode under which the content was checked.
+        sources: the files that it was built from.
+        created: when, as ISO time in UTC; "" where unknown.
+    """
+
+    info: DatasetInfo
+    shards: tuple[ShardRecord, ...] = ()
+    file_format: str = "arrow"
+    verification: str = "basic_checks"
+    sources: tuple[SourceRecord, ...] = ()
+    created: str = ""
+
+    def split_lengths(self) -> dict[str, list[int]]:
+        """Rows of each shard, by split, splits in the order of their shards."""
+        lengths: dict[str, list[int]] = {}
+        for shard in self.shards:
+            lengths.setdefault(shard.split, []).append(shard.rows)
+        return lengths
+
+    def split_shards(self) -> dict[str, list[ShardRecord]]:
+        """The shards of each split, in reading order."""
+        shards: dict[str, list[ShardRecord]] = {}
+        for shard in self.shards:
+            shards.setdefault(shard.split, []).append(shard)
+        return shards
+
+
+def runs(counts: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Row counts, run-length coded.
+
+    >>> runs([1000, 1000, 7])
+    ((1000, 2), (7, 1))
+    """
+    coded: list[tuple[int, int]] = []
+    for rows in counts:
+        if coded and coded[-1][0] == rows:
+            coded[-1] = (rows, coded[-1][1] + 1)
+        else:
+            coded.append((rows, 1))
+    return tuple(coded)
+
+
+def manifest_bytes(manifest: Manifest) -> bytes:
+    """The content of `dataset_info.json`."""
+    section = {
+        "form": FORM,
+        "file_format": manifest.file_format,
+        "verification": manifest.verification,
+        "created": manifest.created,
+        "shards": [
+            {
+                "name": shard.name,
+                "split": shard.split,
+                "rows": shard.rows,
+                "size": shard.size,
+                "num_bytes": shard.num_bytes,
+                "sha256": shard.sha256,
+                "batches": shard.batches,
+            }
+            for shard in manifest.shards
+        ],
+        "sources": [
+            {"path": source.path, "size": source.size, "identity": source.identity, "sha256": source.sha256}
+            for source in manifest.sources
+        ],
+    }
+    return json.dumps({**manifest.info.to_dict(), "manifest": section}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) -> Manifest | None:
+    """The manifest of a finished dataset, local or remote; None if `folder` has none, that is, nothing was built there.
+
+    Raises:
+        ManifestError: it is there and cannot be understood.
+    """
+    path = files.join(files.local_path(folder) if not files.is_url(folder) else folder, MANIFEST_NAME)
+    try:
+        with files.open_binary(path, storage_options) as handle:
+            data = handle.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return parse_manifest(data, path=path)
+
+
+def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
+    """The manifest in the bytes of a `dataset_info.json`; None if they describe a dataset but no shards of ours.
+
+    Raises:
+        ManifestError: the bytes cannot be understood.
+    """
+    advice = "Build the dataset again with download_mode='force_redownload', or delete that file"
+    try:
+        content = json.loads(data.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise ManifestError(path, f"not valid JSON ({error})", advice=advice) from error
+    if not isinstance(content, dict):
+        raise ManifestError(path, f"a JSON {type(content).__name__} where an object is expected", advice=advice)
+    section = content.pop("manifest", None)
+    if section is None:
+        return None
+    try:
+        form = int(section["form"])
+        if form > FORM:
+            raise ManifestError(path, f"form {form}, written by a newer version", advice="Upgrade datasets_core")
+        return Manifest(
+            info=DatasetInfo.from_dict(content),
+            shards=tuple(_shard(shard) for shard in section["shards"]),
+            file_format=_known_format(section["file_format"]),
+            verification=str(section["verification"]),
+            sources=tuple(_source(source) for source in section["sources"]),
+            created=str(section["created"]),
+        )
+    except KeyError as error:
+        raise ManifestError(path, f"the key {error} is missing", advice=advice) from error
+    except (TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, ManifestError):
+            raise
+        raise ManifestError(path, str(error), advice=advice) from error
+
+
+def _known_format(name: str) -> str:
+    if name not in EXTENSIONS:
+        raise ValueError(f"file format {name!r} is not known")
+    return name
+
+
+def _shard(found: Mapping[str, Any]) -> ShardRecord:
+    record = ShardRecord(
+        name=str(found["name"]),
+        split=str(found["split"]),
+        rows=int(found["rows"]),
+        size=int(found["size"]),
+        num_bytes=int(found["num_bytes"]),
+        sha256=str(found["sha256"]),
+        batches=tuple((int(rows), int(count)) for rows, count in found["batches"]),
+    )
+    if not record.name or record.name in {".", ".."} or "/" in record.name or "\\" in record.name:
+        raise ValueError(f"{record.name!r} is no name of a shard")  # a manifest may name only files of its own folder
+    if any(rows < 0 or count < 1 for rows, count in record.batches):
+        raise ValueError(f"shard {record.name!r} has a batch of less than no rows")
+    batched = sum(rows * count for rows, count in record.batches)
+    if batched != record.rows:
+        raise ValueError(f"shard {record.name!r} has {record.rows} rows and batches of {batched}")
+    return record
+
+
+def _source(found: Mapping[str, Any]) -> SourceRecord:
+    sha256 = found["sha256"]
+    return SourceRecord(str(found["path"]), int(found["size"]), str(found["identity"]), None if sha256 is None else str(sha256))
