@@ -1,0 +1,74 @@
+"""One cell of the table, in a process of its own: prints what it took as JSON."""
+
+import json
+import os
+import resource
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from workloads import WORKLOADS, Context
+
+
+def _cpu_seconds() -> float:
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def _anonymous_kib(pid: int) -> int:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:  # the process ended between listing and reading
+        return 0
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon")), 0)
+
+
+def _tree(pid: int) -> list[int]:
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += [process for child in task.read_text().split() for process in _tree(int(child))]
+        except OSError:  # the task ended
+            continue
+    return found
+
+
+class _Watch(threading.Thread):
+    """Samples the anonymous memory of the process and its children."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.peak_kib, self.ended = 0, threading.Event()
+
+    def run(self) -> None:
+        while not self.ended.wait(0.005):
+            self.peak_kib = max(self.peak_kib, sum(map(_anonymous_kib, _tree(os.getpid()))))
+
+
+def main() -> None:
+    """Run `cell.py WORKLOAD MODULE DATA SCRATCH WARM SCALE MODE`; MODE is prepare, time or memory."""
+    name, module, data, scratch, warm, scale, mode = sys.argv[1:]
+    context = Context(Path(data), Path(scratch), Path(warm), float(scale), "" if module == "by_hand" else module)
+    workload = WORKLOADS[name]
+    if mode == "prepare":
+        assert workload.prepare is not None
+        workload.prepare(context)
+        return
+    cell = workload.library if context.module else workload.by_hand
+    assert cell is not None
+    timed = cell(context)
+    watch = _Watch()
+    if mode == "memory":
+        watch.start()
+    wall, cpu = time.perf_counter(), _cpu_seconds()
+    check = timed()
+    taken = {"wall": time.perf_counter() - wall, "cpu": _cpu_seconds() - cpu, "check": check}
+    watch.ended.set()
+    print(json.dumps({**taken, "anonymous_mb": watch.peak_kib / 1024}))
+
+
+if __name__ == "__main__":
+    main()

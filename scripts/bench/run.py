@@ -1,0 +1,132 @@
+"""Measures datasets_core against Hugging Face `datasets` and against the same work by hand over pyarrow.
+
+    python scripts/bench/run.py --peer /path/to/peer-venv/bin/python --scale 0.25
+
+Every cell is a fresh process; the implementations take turns; medians are reported.  On a shared machine believe the CPU time
+(user + system, children included).  Without `--peer` the peer's columns stay empty.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import data
+from workloads import WORKLOADS
+
+ROOT = Path(__file__).parents[2]
+
+
+class Bench:
+    """The cells of one call."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.scratch = Path(tempfile.mkdtemp(prefix="bench-", dir=options.scratch))
+        self.root = Path(options.data or self.scratch / "data") / f"scale-{options.scale}"
+        self.implementations = {"datasets_core": sys.executable, "by_hand": sys.executable}
+        if options.peer:
+            self.implementations["datasets"] = options.peer
+
+    def cell(self, name: str, module: str, mode: str) -> dict[str, Any]:
+        """One process; its figures, or the last line of its error."""
+        work = self.scratch / "work"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        warm = self.scratch / "warm" / module / "-".join(WORKLOADS[name].data or (name,))
+        warm.mkdir(parents=True, exist_ok=True)
+        command = [self.implementations[module], str(Path(__file__).with_name("cell.py")), name, module]
+        command += [str(self.root), str(work), str(warm), str(self.options.scale), mode]
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1", "HF_HOME": str(work)}
+        if module == "datasets_core":
+            environment["PYTHONPATH"] = str(ROOT)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        if done.returncode:
+            return {"error": done.stderr.strip().splitlines()[-1][:200]}
+        return json.loads(done.stdout.strip().splitlines()[-1]) if mode != "prepare" else {}
+
+    def row(self, name: str) -> dict[str, dict[str, Any]]:
+        """All implementations of one workload, in turns."""
+        for kind in WORKLOADS[name].data:
+            data.make(self.root, kind, self.options.scale)
+        if WORKLOADS[name].prepare:
+            for module in self.implementations:
+                self.cell(name, module, "prepare")
+        runs: dict[str, list[dict[str, Any]]] = {module: [] for module in self.implementations}
+        for _ in range(self.options.repeats):
+            for module, done in runs.items():
+                done.append(self.cell(name, module, "time"))
+        return {module: _summary(done, self.cell(name, module, "memory")) for module, done in runs.items()}
+
+
+def _summary(runs: list[dict[str, Any]], memory: dict[str, Any]) -> dict[str, Any]:
+    failed = [run["error"] for run in [*runs, memory] if "error" in run]
+    if failed:
+        return {"error": failed[0]}
+    medians = {figure: statistics.median(run[figure] for run in runs) for figure in ("wall", "cpu")}
+    return {**medians, "check": runs[0]["check"], "anonymous_mb": memory["anonymous_mb"]}
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.1f} ms"
+
+
+def _line(name: str, cells: dict[str, dict[str, Any]]) -> str:
+    ours, hand, peer = (cells.get(module, {"error": ""}) for module in ("datasets_core", "by_hand", "datasets"))
+    if "error" in ours:
+        return f"| {WORKLOADS[name].title} | {ours['error']} | | | | | |"
+    columns = [WORKLOADS[name].title, f"{_seconds(ours['cpu'])} ({_seconds(ours['wall'])})"]
+    for other, ratio in ((peer, lambda: peer["cpu"] / ours["cpu"]), (hand, lambda: ours["cpu"] / hand["cpu"])):
+        if "error" in other:
+            columns += [other["error"] or "–", "–"]
+        else:
+            differs = "" if other["check"] == ours["check"] else " (results differ)"
+            columns += [f"{_seconds(other['cpu'])}{differs}", f"**{ratio():.2f}**"]
+    memory = " / ".join(f"{cell['anonymous_mb']:.0f}" if "error" not in cell else "–" for cell in (ours, peer, hand))
+    return "| " + " | ".join([*columns, memory]) + " |"
+
+
+HEAD = """\
+| workload | ours: CPU (wall) | datasets | datasets / ours | by hand | ours / by hand | MB: ours / datasets / by hand |
+|---|---|---|---|---|---|---|"""
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", metavar="PYTHON", help="interpreter of a virtual environment that has `datasets`")
+    parser.add_argument(
+        "--scale", type=float, default=0.25, help="size of the data; 1.0 takes about 3 GB of disk (default 0.25)"
+    )
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each cell (default 3)")
+    parser.add_argument("--rows", default=",".join(WORKLOADS), help="workloads, by comma (default: all)")
+    parser.add_argument("--data", help="folder that keeps the generated data for the next call")
+    parser.add_argument("--scratch", help="folder for temporary files")
+    parser.add_argument("--out", help="also write the table to this file")
+    options = parser.parse_args()
+    unknown = set(options.rows.split(",")) - set(WORKLOADS)
+    if unknown:
+        parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}")
+    bench = Bench(options)
+    try:
+        lines = [HEAD]
+        print(HEAD, flush=True)
+        for name in options.rows.split(","):
+            lines.append(_line(name, bench.row(name)))
+            print(lines[-1], flush=True)
+        if options.out:
+            Path(options.out).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    finally:
+        shutil.rmtree(bench.scratch)
+
+
+if __name__ == "__main__":
+    main()

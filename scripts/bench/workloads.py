@@ -1,0 +1,455 @@
+"""The workloads: each row of the table as a function for a library with the API of `datasets`, and one by hand.
+
+A function takes the cell's `Context`, sets up untimed, and returns a callable; only that is timed.  What the callable returns
+is compared between the implementations: who differs did not do the same work.
+"""
+
+import glob
+import hashlib
+import os
+import random
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+Timed = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Context:
+    """One cell: where its data is, where it may write, and the module it measures ("" for by hand)."""
+
+    data: Path
+    scratch: Path
+    warm: Path
+    scale: float
+    module: str
+
+    @property
+    def library(self) -> Any:
+        """The module under measurement."""
+        return import_module(self.module)
+
+    def files(self, kind: str) -> list[str]:
+        """The data files of one kind."""
+        return sorted(glob.glob(str(self.data / kind / "*")))
+
+    def rows(self, count: int) -> int:
+        """A count at this scale."""
+        return max(1000, int(count * self.scale))
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row of the table."""
+
+    title: str
+    library: Callable[[Context], Timed]
+    by_hand: Callable[[Context], Timed] | None
+    data: tuple[str, ...] = ()
+    prepare: Callable[[Context], Any] | None = None
+
+
+FORMATS = {"csv": "csv", "jsonl": "json", "nested": "json", "parquet": "parquet", "text": "text", "small": "json", "big": "csv"}
+
+
+def _load(context: Context, kind: str, cache: Path, **options: Any) -> Any:
+    return context.library.load_dataset(
+        FORMATS[kind], data_files=context.files(kind), split="train", cache_dir=str(cache), **options
+    )
+
+
+# -- by hand: the reader, the writer, and sha256 over what was written ---------------------------------------------------
+
+
+def _batches(kind: str, path: str) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.csv as pacsv
+    import pyarrow.json as pajson
+    import pyarrow.parquet as pq
+
+    if kind in {"csv", "big"}:
+        yield from pacsv.open_csv(path, read_options=pacsv.ReadOptions(block_size=1 << 20))
+    elif kind == "parquet":
+        yield from pq.ParquetFile(path, memory_map=True, pre_buffer=False).iter_batches(65_536)
+    elif kind == "text":
+        yield from _text_batches(path)
+    else:
+        with open(path, "rb") as lines:
+            while block := lines.read(8 << 20):
+                whole = pa.BufferReader(block + lines.readline())
+                yield from pajson.read_json(whole, pajson.ReadOptions(block_size=1 << 20)).to_batches()
+
+
+def _text_batches(path: str) -> Iterator[Any]:
+    import numpy as np
+    import pyarrow as pa
+
+    with open(path, "rb") as lines:
+        while block := lines.read(4 << 20):
+            block += lines.readline()
+            ends = np.flatnonzero(np.frombuffer(block, np.uint8) == 10)
+            offsets = np.zeros(len(ends) + 1, np.int32)
+            offsets[1:] = ends - np.arange(len(ends))
+            text = pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(block.translate(None, b"\n")))
+            text.validate(full=True)
+            yield pa.record_batch([text], ["text"])
+
+
+def _write_by_hand(batches: Iterator[Any], path: Path) -> int:
+    import pyarrow as pa
+
+    rows, writer = 0, None
+    with pa.OSFile(str(path), "wb") as out:
+        for batch in batches:
+            if writer is None:
+                writer = pa.ipc.new_file(out, batch.schema)
+            writer.write_batch(batch)
+            rows += batch.num_rows
+        if writer is not None:
+            writer.close()
+    with open(path, "rb") as written:
+        hashlib.file_digest(written, "sha256")
+    return rows
+
+
+def _build_by_hand(kind: str) -> Callable[[Context], Timed]:
+    def cell(context: Context) -> Timed:
+        def run() -> int:
+            if kind == "small":
+                return _write_by_hand(_small_batches(context.files(kind)), context.scratch / "0.arrow")
+            return sum(
+                _write_by_hand(_batches(kind, path), context.scratch / f"{part}.arrow")
+                for part, path in enumerate(context.files(kind))
+            )
+
+        return run
+
+    return cell
+
+
+def _small_batches(paths: list[str]) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.json as pajson
+
+    parts = []
+    for path in paths:
+        with open(path, "rb") as lines:
+            parts.append(lines.read())
+    yield from pajson.read_json(pa.BufferReader(b"".join(parts))).to_batches()
+
+
+def _build(kind: str, **options: Any) -> Callable[[Context], Timed]:
+    def cell(context: Context) -> Timed:
+        context.library  # noqa: B018 - imported untimed; `import` is a row of its own
+        return lambda: len(_load(context, kind, context.scratch, **options))
+
+    return cell
+
+
+# -- rows from Python -----------------------------------------------------------------------------------------------------
+
+
+def small_rows(n: int) -> Iterator[dict[str, Any]]:
+    """Rows of five plain columns."""
+    for i in range(n):
+        yield {"id": i, "x": i * 0.5, "flag": i % 3 == 0, "cat": f"c{i % 17}", "text": f"this is row number {i}"}
+
+
+def _features(library: Any) -> Any:
+    value = library.Value
+    return library.Features(
+        {"id": value("int64"), "x": value("float64"), "flag": value("bool"), "cat": value("string"), "text": value("string")}
+    )
+
+
+def _from_generator(typed: bool) -> Callable[[Context], Timed]:
+    def cell(context: Context) -> Timed:
+        library, n = context.library, context.rows(300_000)
+        features = _features(library) if typed else None
+        return lambda: len(
+            library.Dataset.from_generator(small_rows, gen_kwargs={"n": n}, features=features, cache_dir=str(context.scratch))
+        )
+
+    return cell
+
+
+def _builder(context: Context) -> Timed:
+    library, n = context.library, context.rows(300_000)
+
+    class Rows(library.GeneratorBasedBuilder):  # type: ignore[misc, name-defined]
+        VERSION = library.Version("1.0.0")
+
+        def _info(self) -> Any:
+            return library.DatasetInfo(features=_features(library))
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return [library.SplitGenerator(name="train", gen_kwargs={"n": n})]
+
+        def _generate_examples(self, n: int) -> Iterator[tuple[int, dict[str, Any]]]:
+            yield from enumerate(small_rows(n))
+
+    def run() -> int:
+        builder = Rows(cache_dir=str(context.scratch))
+        builder.download_and_prepare()
+        return len(builder.as_dataset(split="train"))
+
+    return run
+
+
+def _generated_by_hand(context: Context) -> Timed:
+    import pyarrow as pa
+
+    kinds = {"id": pa.int64(), "x": pa.float64(), "flag": pa.bool_(), "cat": pa.string(), "text": pa.string()}
+    schema = pa.schema(kinds)
+
+    def batches() -> Iterator[Any]:
+        rows = []
+        for row in small_rows(context.rows(300_000)):
+            rows.append(row)
+            if len(rows) == 10_000:
+                yield pa.record_batch([pa.array([row[name] for row in rows], kinds[name]) for name in kinds], schema=schema)
+                rows = []
+        if rows:
+            yield pa.record_batch([pa.array([row[name] for row in rows], kinds[name]) for name in kinds], schema=schema)
+
+    return lambda: _write_by_hand(batches(), context.scratch / "0.arrow")
+
+
+# -- reading --------------------------------------------------------------------------------------------------------------
+
+
+def _prepare(kind: str) -> Callable[[Context], Any]:
+    def prepare(context: Context) -> None:
+        if context.module:
+            _load(context, kind, context.warm)
+        else:
+            for part, path in enumerate(context.files(kind)):
+                _write_by_hand(_batches(kind, path), context.warm / f"{part}.arrow")
+
+    return prepare
+
+
+def _opened(context: Context) -> list[Any]:
+    import pyarrow as pa
+
+    batches = []
+    for path in sorted(glob.glob(str(context.warm / "*.arrow"))):
+        shard = pa.ipc.open_file(pa.memory_map(path))
+        batches += [shard.get_batch(i) for i in range(shard.num_record_batches)]
+    return batches
+
+
+def _dicts(batch: Any) -> list[dict[str, Any]]:
+    names = batch.schema.names
+    return [dict(zip(names, row, strict=True)) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
+
+
+def _iterate(kind: str, limit: int) -> Callable[[Context], Timed]:
+    def cell(context: Context) -> Timed:
+        rows = _load(context, kind, context.warm)
+        rows = rows.select(range(min(len(rows), context.rows(limit))))
+        return lambda: sum(row["id"] for row in rows)
+
+    return cell
+
+
+def _iterate_by_hand(limit: int) -> Callable[[Context], Timed]:
+    def cell(context: Context) -> Timed:
+        batches, wanted = _opened(context), context.rows(limit)
+
+        def run() -> int:
+            total, left = 0, wanted
+            for batch in batches:
+                for row in _dicts(batch.slice(0, left)):
+                    total += row["id"]
+                left -= min(left, batch.num_rows)
+            return total
+
+        return run
+
+    return cell
+
+
+def _positions(context: Context, rows: int, count: int) -> list[int]:
+    chooser = random.Random(5)
+    return [chooser.randrange(rows) for _ in range(count)]
+
+
+def _single_rows(context: Context) -> Timed:
+    rows = _load(context, "parquet", context.warm)
+    wanted = _positions(context, len(rows), context.rows(50_000))
+    return lambda: sum(rows[i]["id"] for i in wanted)
+
+
+def _single_rows_by_hand(context: Context) -> Timed:
+    batches = _opened(context)
+    starts = [0]
+    for batch in batches:
+        starts.append(starts[-1] + batch.num_rows)
+    wanted = _positions(context, starts[-1], context.rows(50_000))
+
+    def run() -> int:
+        total = 0
+        for i in wanted:
+            at = bisect_right(starts, i) - 1
+            row = {
+                name: column[i - starts[at]].as_py()
+                for name, column in zip(batches[at].schema.names, batches[at].columns, strict=True)
+            }
+            total += row["id"]
+        return total
+
+    return run
+
+
+def _random_batches(context: Context) -> Timed:
+    rows = _load(context, "parquet", context.warm)
+    wanted = _positions(context, len(rows), context.rows(100_000))
+    groups = [wanted[i : i + 100] for i in range(0, len(wanted), 100)]
+    return lambda: sum(sum(rows[group]["id"]) for group in groups)
+
+
+def _random_batches_by_hand(context: Context) -> Timed:
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(_opened(context)).combine_chunks()
+    wanted = _positions(context, table.num_rows, context.rows(100_000))
+    groups = [wanted[i : i + 100] for i in range(0, len(wanted), 100)]
+    return lambda: sum(sum(table.take(group).to_pydict()["id"]) for group in groups)
+
+
+def _ranges(context: Context) -> Timed:
+    rows = _load(context, "parquet", context.warm)
+    return lambda: sum(sum(rows[i : i + 100]["id"]) for i in range(0, len(rows) - 100, max(100, len(rows) // 1000)))
+
+
+def _ranges_by_hand(context: Context) -> Timed:
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(_opened(context))
+    step = max(100, table.num_rows // 1000)
+    return lambda: sum(sum(table.slice(i, 100).to_pydict()["id"]) for i in range(0, table.num_rows - 100, step))
+
+
+def _warm(kind: str) -> Callable[[Context], Timed]:
+    def cell(context: Context) -> Timed:
+        context.library  # noqa: B018
+        return lambda: _load(context, kind, context.warm)[0]["id"]
+
+    return cell
+
+
+def _warm_by_hand(context: Context) -> Timed:
+    return lambda: _opened(context)[0].slice(0, 1).to_pylist()[0]["id"]
+
+
+def _prepare_shards(context: Context) -> None:
+    if context.module:
+        _load_shards(context, "train")
+    else:
+        for part, path in enumerate(context.files("shards")):
+            _write_by_hand(_batches("parquet", path), context.warm / f"{part:03d}.arrow")
+
+
+def _load_shards(context: Context, split: str) -> Any:
+    return context.library.load_dataset("parquet", data_files=context.files("shards"), split=split, cache_dir=str(context.warm))
+
+
+def _slice(context: Context) -> Timed:
+    context.library  # noqa: B018
+    return lambda: _load_shards(context, "train[10%:20%]")[0]["id"]
+
+
+def _slice_by_hand(context: Context) -> Timed:
+    import pyarrow as pa
+
+    def run() -> Any:
+        paths = sorted(glob.glob(str(context.warm / "*.arrow")))[10:20]
+        opened = [pa.ipc.open_file(pa.memory_map(path)) for path in paths]
+        return opened[0].get_batch(0).slice(0, 1).to_pylist()[0]["id"]
+
+    return run
+
+
+# -- import ---------------------------------------------------------------------------------------------------------------
+
+
+def _import(context: Context) -> Timed:
+    return lambda: bool(context.library.load_dataset)  # the name, for a package that opens its names on first use
+
+
+def _import_by_hand(context: Context) -> Timed:
+    return lambda: bool(import_module("numpy") and import_module("pyarrow"))
+
+
+def _first_use(context: Context) -> Timed:
+    return lambda: context.library.Dataset.from_dict({"a": [1, 2]})[1]["a"]
+
+
+def _first_use_by_hand(context: Context) -> Timed:
+    def run() -> Any:
+        import_module("numpy")
+        pa = import_module("pyarrow")
+        values = pa.Array.from_buffers(pa.int64(), 2, [None, pa.py_buffer(array("q", [1, 2]))])
+        return pa.RecordBatch.from_arrays([values], ["a"]).to_pylist()[1]["a"]
+
+    return run
+
+
+# -- verification ---------------------------------------------------------------------------------------------------------
+
+
+def _checked(context: Context) -> Timed:
+    context.library  # noqa: B018
+    return lambda: len(_load(context, "big", context.scratch, verification_mode="all_checks"))
+
+
+def _checked_by_hand(context: Context) -> Timed:
+    def run() -> int:
+        for path in context.files("big"):
+            with open(path, "rb") as source:
+                hashlib.file_digest(source, "sha256")
+        return sum(
+            _write_by_hand(_batches("big", path), context.scratch / f"{os.path.basename(path)}.arrow")
+            for path in context.files("big")
+        )
+
+    return run
+
+
+_BUILT: tuple[Any, Any] = (("parquet",), _prepare("parquet"))
+
+WORKLOADS: dict[str, Workload] = {
+    "import": Workload("import the library", _import, _import_by_hand),
+    "first_use": Workload("import, a table from a dict, one row", _first_use, _first_use_by_hand),
+    **{
+        f"build_{kind}": Workload(title, _build(kind), _build_by_hand(kind), (kind,))
+        for kind, title in {
+            "csv": "build csv, 4 files, 1 M rows",
+            "jsonl": "build JSON lines, 4 files, 500 k rows",
+            "nested": "build nested JSON lines, 4 files, 160 k rows",
+            "parquet": "build parquet, 4 files, 1 M rows",
+            "text": "build text, 4 files, 2 M lines",
+            "small": "build 2,000 JSON files of 5 rows",
+            "big": "build one csv file of 1.2 GB",
+        }.items()
+    },
+    "build_checked": Workload("the same, all_checks", _checked, _checked_by_hand, ("big",)),
+    "generator": Workload("from_generator, 300 k rows", _from_generator(False), _generated_by_hand),
+    "generator_typed": Workload("from_generator with features, 300 k rows", _from_generator(True), _generated_by_hand),
+    "builder": Workload("GeneratorBasedBuilder with keys, 300 k rows", _builder, _generated_by_hand),
+    "rows": Workload("200 k rows as dicts", _iterate("parquet", 200_000), _iterate_by_hand(200_000), *_BUILT),
+    "rows_nested": Workload(
+        "100 k nested rows as dicts", _iterate("nested", 100_000), _iterate_by_hand(100_000), ("nested",), _prepare("nested")
+    ),
+    "row": Workload("50 k times ds[i]", _single_rows, _single_rows_by_hand, *_BUILT),
+    "batch": Workload("1 k batches of 100 random rows", _random_batches, _random_batches_by_hand, *_BUILT),
+    "slice": Workload("1 k slices of 100 rows", _ranges, _ranges_by_hand, *_BUILT),
+    "warm_csv": Workload("load a built dataset, first row", _warm("csv"), _warm_by_hand, ("csv",), _prepare("csv")),
+    "warm_slice": Workload("train[10%:20%] of 100 shards, first row", _slice, _slice_by_hand, ("shards",), _prepare_shards),
+}
