@@ -181,6 +181,16 @@ class DuplicateKeysError(DatasetGenerationError, ValueError):
         )
 
 
+class InvalidKeyError(DatasetGenerationError, TypeError):
+    """A key that cannot be compared with others."""
+
+    def __init__(self, key: object, *, row: int) -> None:
+        self.key, self.row = key, row
+        super().__init__(
+            f"The key of row {row} is {key!r} ({type(key).__name__}). Yield an int, a str, bytes or a tuple of them as the key."
+        )
+
+
 class WorkerDiedError(DatasetBuildError):
     """A worker process ended without a result (killed, or out of memory)."""
 

@@ -1,0 +1,73 @@
+"""What an author writes: `_info`, `_split_generators`, `_generate_*`, and the `SplitGenerator`s between them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from datasets_core.meta.split_info import SplitInfo
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from datasets_core.building.builder_config import BuilderConfig
+    from datasets_core.meta.info import DatasetInfo
+
+Key = int | str | bytes | tuple[Any, ...]
+
+
+@dataclasses.dataclass
+class SplitGenerator:
+    """One split: its name, and the arguments that make its rows.
+
+    Args:
+        name: `Split.TRAIN`, `"train"` or a name of your own.
+        gen_kwargs: keyword arguments of `_generate_examples` or `_generate_tables`.  Lists of equal length divide the split
+            into jobs.
+
+    >>> SplitGenerator("train", {"files": ["a.txt", "b.txt"]}).split_info.name
+    'train'
+    """
+
+    name: str
+    gen_kwargs: dict[str, Any] = dataclasses.field(default_factory=dict)
+    split_info: SplitInfo = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.name = str(self.name)
+        self.split_info = SplitInfo(name=self.name)
+
+
+class Reread(Exception):  # noqa: N818 - a request, not an error
+    """Raised by a `_generate_tables` that needs its text again, to read it with a wider schema.
+
+    Args:
+        schema: the schema to read with; the builder finds it as `self.read_schema` when it runs again.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        super().__init__(schema)
+        self.schema = schema
+
+
+class Hooks(Protocol):
+    """What a job needs of a builder."""
+
+    yields: ClassVar[Literal["rows", "tables"]]
+    rereads: bool
+    merge_columns: bool
+    read_schema: pa.Schema | None
+    dataset_name: str
+    config: BuilderConfig
+    info: DatasetInfo
+
+    @property
+    def label(self) -> str:
+        """The dataset as messages name it."""
+
+    def with_schema(self, schema: pa.Schema) -> Hooks:
+        """A copy that reads with `schema`."""
+
+    def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """Pairs of key and row (or table)."""
