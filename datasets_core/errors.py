@@ -115,6 +115,38 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
         )
 
 
+class UnknownFormatError(ConfigurationError):
+    """A data format that no installed package reads."""
+
+    def __init__(self, name: str, *, known: Iterable[str]) -> None:
+        self.name, self.known = name, tuple(known)
+        super().__init__(f"{name!r} is no data format. Formats: {_names(self.known)}.")
+
+
+class PluginError(ConfigurationError, ImportError):
+    """A package that registers something which cannot be imported, or is not what it should be."""
+
+
+class ScriptError(ConfigurationError, ImportError):
+    """A dataset script that cannot be loaded.
+
+    Args:
+        path: the script, or the module beside it.
+        reason: what is wrong, without a final stop.
+        line: line number from 1, where there is one.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(self, path: str, reason: str, *, line: int | None = None, advice: str = "Mend the script") -> None:
+        self.path, self.reason, self.line = path, reason, line
+        where = f", line {line}" if line is not None else ""
+        super().__init__(f"{path}{where}: {reason}. {advice}.")
+
+
+class DataFilesWarning(UserWarning):
+    """Files that were found and are left out."""
+
+
 class MissingDependencyError(DatasetsCoreError, ImportError):
     """A package that is needed and not installed."""
 
