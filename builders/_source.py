@@ -1,0 +1,238 @@
+"""One data file as bytes: opened, decompressed, sniffed, decoded.
+
+What every text format asks of a file stands here: that it is not a web page, not a Git-LFS pointer, not binary, that it is UTF-8 or
+the encoding that was asked for, and that an error names the file as the user knows it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+from datasets_core.errors import ArchiveError, FileFormatError
+from datasets_core.fetch.decompress import open_decompressed
+from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_of, looks_like_html
+
+_BINARY = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"%PDF": "a PDF file",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"\x89HDF": "an HDF5 file",
+    b"SQLite format 3": "an SQLite database",
+    b"\xd0\xcf\x11\xe0": "an old Office file",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One data file: where it lies, and what the user calls it.
+
+    Attributes:
+        path: the local file.
+        name: the path or URL that errors name.
+    """
+
+    path: str
+    name: str
+
+    def fault(self, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None) -> FileFormatError:
+        """A `FileFormatError` about this file."""
+        return FileFormatError(self.name, reason, line=line, row=row, advice=advice)
+
+    def open(self) -> IO[bytes]:
+        """The file's bytes, decompressed if its first bytes say that it is compressed."""
+        handle = open(self.path, "rb", buffering=0)
+        kind = kind_of(handle.read(HEAD_BYTES))
+        handle.seek(0)
+        if kind not in COMPRESSIONS:
+            return handle
+        handle.close()
+        return _Checked(self, open_decompressed(self.path))
+
+
+class _Checked(io.RawIOBase):
+    """A decompressed stream whose damage is told as damage of its file."""
+
+    def __init__(self, source: Source, inner: Any) -> None:
+        self._source, self._inner = source, inner
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        try:
+            data: bytes = self._inner.read(size)
+        except ArchiveError as error:
+            raise self._source.fault(
+                f"the compressed data is damaged or cut: {error.reason}", advice="Fetch or compress the file again"
+            ) from error
+        return data
+
+    def close(self) -> None:
+        if not self.closed:
+            self._inner.close()
+        super().close()
+
+
+def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data: bool = False) -> None:
+    """Refuse by name what is no text at all: a web page, a Git-LFS pointer, UTF-16, another format, binary.
+
+    Args:
+        source: the file, for the message.
+        head: its first bytes, at least 64 where there are so many.
+        wanted: the format that was asked for, as in "csv".
+        web_page_is_data: whether HTML is a text like any other.
+
+    Raises:
+        FileFormatError: it is one of these.
+    """
+    if is_lfs_pointer(head):
+        raise source.fault(
+            "is a Git-LFS pointer and not the file itself", advice="Run 'git lfs pull' in its repository, or fetch the file by its URL"
+        )
+    if not web_page_is_data and looks_like_html(head):
+        raise source.fault(
+            f"is a web page (HTML) where {wanted} data is expected", advice="Check the address: sites answer so for a login or an error"
+        )
+    archive = kind_of(head)
+    if archive is not None:
+        raise source.fault(f"is a {archive} archive inside another, not {wanted}", advice="Unpack it first")
+    for magic, what in _BINARY.items():
+        if head.startswith(magic):
+            raise source.fault(f"is {what}, not {wanted}", advice="Load it by its own format, or leave it out of data_files")
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise source.fault(f"is UTF-16 text, and {wanted} is read as UTF-8", advice="Pass encoding='utf-16'")
+    if b"\0" in head:
+        raise source.fault(
+            "holds NUL bytes: it is binary, or UTF-16 without a mark", advice="Pass encoding='utf-16-le' if it is text, else leave it out of data_files"
+        )
+
+
+def text_reader(
+    source: Source, wanted: str, *, encoding: str | None = None, errors: str | None = None, web_page_is_data: bool = False
+) -> TextBytes:
+    """The file as UTF-8 bytes without a byte order mark, sniffed."""
+    return TextBytes(source, wanted, encoding or "utf-8", errors or "strict", web_page_is_data)
+
+
+class TextBytes:
+    """UTF-8 bytes of one text file, read in blocks; a context manager."""
+
+    def __init__(self, source: Source, wanted: str, encoding: str, errors: str, web_page_is_data: bool) -> None:
+        self.source = source
+        self._decode: Callable[[bytes, bool], bytes] | None = None
+        plain = is_utf8(encoding, source) and errors == "strict"
+        self._handle = source.open()
+        self._ended = False
+        try:
+            self._first = _fill(self._handle, 1 << 16)
+            if is_utf8(encoding, source):
+                refuse_foreign(source, self._first[:4096], wanted, web_page_is_data=web_page_is_data)
+            if plain:
+                self._first = self._first.removeprefix(codecs.BOM_UTF8)
+            else:
+                self._decode = _recoder(source, encoding, errors)
+        except BaseException:
+            self._handle.close()
+            raise
+
+    def __enter__(self) -> TextBytes:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._handle.close()
+
+    def read(self, size: int) -> bytes:
+        """About `size` bytes, at least one; b"" at the end."""
+        while not self._ended:
+            data = self._first + self._handle.read(max(size - len(self._first), 1))
+            self._ended = not data
+            self._first = b""
+            if self._decode is not None:
+                data = self._decode(data, not data)
+            if data:
+                return data
+        return b""
+
+    def blocks(self, size: int) -> Iterator[bytes]:
+        """Blocks of about `size` bytes, to the end."""
+        while block := self.read(size):
+            yield block
+
+
+def is_utf8(encoding: str, source: Source) -> bool:
+    """Whether `encoding` is a name of UTF-8.
+
+    Raises:
+        FileFormatError: Python knows no such encoding.
+    """
+    try:
+        return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
+    except LookupError:
+        raise source.fault(f"the encoding {encoding!r} is unknown", advice="Pass an encoding that Python knows, as 'utf-8' or 'latin-1'") from None
+
+
+def invalid_utf8(source: Source, at_byte: int, value: int) -> FileFormatError:
+    """The error for a byte that is not UTF-8, with its line."""
+    return source.fault(
+        f"byte 0x{value:02x} at offset {at_byte:,} is not UTF-8",
+        line=line_at(source, at_byte),
+        advice="Pass the file's encoding, as encoding='latin-1'",
+    )
+
+
+def line_at(source: Source, offset: int, *, encoding: str | None = None, errors: str | None = None) -> int:
+    """The number from 1 of the line that holds byte `offset` of the text; read again for it, as only errors ask."""
+    line, newline = 1, b"\n"
+    with text_reader(source, "text", encoding=encoding, errors=errors, web_page_is_data=True) as text:
+        for block in text.blocks(1 << 22):
+            if line == 1 and b"\n" not in block and b"\r" in block:
+                newline = b"\r"
+            line += block.count(newline, 0, max(offset, 0))
+            offset -= len(block)
+            if offset <= 0:
+                break
+    return line
+
+
+def _recoder(source: Source, encoding: str, errors: str) -> Callable[[bytes, bool], bytes]:
+    """From `encoding` to UTF-8, piece by piece; the first piece loses its byte order mark."""
+    name = "utf-8-sig" if is_utf8(encoding, source) and encoding.lower() != "ascii" else encoding
+    try:
+        decoder = codecs.getincrementaldecoder(name)(errors)
+    except LookupError:
+        raise source.fault(f"the encoding {encoding!r} is no text encoding", advice="Pass one that Python knows, as 'utf-8'") from None
+    done = [0, False]
+
+    def recode(data: bytes, final: bool) -> bytes:
+        try:
+            text = decoder.decode(data, final)
+        except (UnicodeDecodeError, UnicodeError) as error:
+            start = getattr(error, "start", 0)
+            raise source.fault(
+                f"byte offset {done[0] + start:,} is not {encoding} ({getattr(error, 'reason', error)})",
+                line=None,
+                advice="Pass the file's true encoding, or encoding_errors='replace'",
+            ) from error
+        done[0] += len(data)
+        if not done[1] and text:
+            done[1] = True
+            text = text.removeprefix("\ufeff")
+        return text.encode("utf-8", "surrogatepass" if errors == "surrogatepass" else "replace")
+
+    return recode
+
+
+def _fill(handle: IO[bytes], size: int) -> bytes:
+    """Exactly `size` bytes unless the file ends before: raw files and decompressors may give less at a time."""
+    parts: list[bytes] = []
+    while size > 0 and (data := handle.read(size)):
+        parts.append(data)
+        size -= len(data)
+    return b"".join(parts)

@@ -1,0 +1,112 @@
+"""What the formats share: data files into splits, a file into named tables, and columns fitted to the features asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from datasets_core.building.builder import ArrowBasedBuilder
+from datasets_core.building.hooks import Reread, SplitGenerator
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.schema import Features
+from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
+from datasets_core.meta.info import DatasetInfo
+
+from ._source import Source
+
+_ARCHIVES = frozenset({"zip", "tar", "rar", "7z"})
+
+
+class FileBuilder(ArrowBasedBuilder):
+    """A builder whose rows stand in data files of one format.
+
+    A format writes `read`, which turns one file into record batches.  Archives are unpacked first; single compressed files are
+    undone while they are read, unless the format needs to jump about in them (`seeks`).
+    """
+
+    seeks: ClassVar[bool] = False
+    config: Any
+
+    def _info(self) -> DatasetInfo:
+        return DatasetInfo(features=self.config.features)
+
+    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        """One split a key of `data_files`; each with its local files and the names that errors use."""
+        data_files = self.config.data_files
+        if not data_files:
+            raise ConfigurationError("No data files are given. Pass data_files=, or data_dir= with files in it.")
+        if not isinstance(data_files, dict):
+            data_files = {"train": [data_files] if isinstance(data_files, (str, os.PathLike)) else list(data_files)}
+        named = {str(split): [os.fspath(name) for name in _listed(names)] for split, names in data_files.items()}
+        local = dl_manager.download(named)
+        splits = []
+        for split, names in named.items():
+            pairs = [pair for name, path in zip(names, local[split], strict=True) for pair in self._unpacked(name, os.fspath(path), dl_manager)]
+            files = {"files": [path for path, _ in pairs], "names": [name for _, name in pairs]}
+            splits.append(SplitGenerator(split, files))
+        return splits
+
+    def _unpacked(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:
+        """Pairs of local file and name: the file itself, or the members of the archive that it is."""
+        with open(path, "rb", buffering=0) as handle:
+            kind = kind_of(handle.read(HEAD_BYTES))
+        inner = name.lower().endswith((".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tar.lz4"))
+        if kind not in _ARCHIVES and not (kind in COMPRESSIONS and (self.seeks or inner)):
+            yield path, name
+            return
+        folder = os.fspath(dl_manager.extract(path))
+        if os.path.isfile(folder):
+            yield folder, name
+            return
+        for member in dl_manager.iter_files([folder]):
+            yield os.fspath(member), f"{os.path.relpath(member, folder)} in {name}"
+
+    def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+        known = _Known(self.read_schema)
+        for number, source in enumerate(map(Source, files, names)):
+            for index, batch in enumerate(self.read(source, known.schema)):
+                known.see(batch.schema)
+                yield (number, index), batch
+
+    def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """The rows of one file, in bounded memory.
+
+        Args:
+            source: the file.
+            schema: what is known of the columns: read with it, and raise `Reread` with a wider one where a value does not fit.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no read()")
+
+    @property
+    def wanted(self) -> Features | None:
+        """The features that the user asked for, or that a record of the dataset gives."""
+        features: Features | None = self.config.features if self.config.features is not None else self.info.features
+        return features
+
+
+class _Known:
+    """The schema that grows as batches pass: the newest type of each column, columns in the order of their first sight."""
+
+    def __init__(self, schema: pa.Schema | None) -> None:
+        self.schema = schema
+        self._last: pa.Schema | None = None
+
+    def see(self, schema: pa.Schema) -> None:
+        if schema is self._last or schema == self.schema:
+            return
+        self._last = schema
+        fields = {field.name: field for field in self.schema} if self.schema is not None else {}
+        for field in schema:
+            if field.name not in fields or pa.types.is_null(fields[field.name].type):
+                fields[field.name] = field
+        self.schema = pa.schema(list(fields.values()), metadata=schema.metadata)
+
+
+def _listed(names: Any) -> Iterable[Any]:
+    return [names] if isinstance(names, (str, os.PathLike)) else names
+
+
+__all__ = ["FileBuilder", "Reread", "Source"]

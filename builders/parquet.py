@@ -1,0 +1,170 @@
+"""Parquet files, row group by row group, with their page checksums verified where they have them."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.errors import ConfigurationError, FileFormatError
+
+from ._source import Source, refuse_foreign
+from ._tables import FileBuilder
+from .arrow import empty_batch
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".parquet": {}, ".geoparquet": {}, ".gpq": {}}
+
+logger = logging.getLogger(__name__)
+
+_MAGIC = b"PAR1"
+_BATCH_ROWS = 65_536
+_BATCH_BYTES = 32 << 20
+_ADVICE = "Write or fetch the file again"
+_ON_BAD_FILES = ("error", "warn", "skip")
+
+
+@dataclass(eq=False)
+class ParquetConfig(BuilderConfig):
+    """Options of `load_dataset("parquet", ...)`.
+
+    Args:
+        batch_size: rows that are read at a time; None chooses by the width of the rows.
+        columns: the columns to load, in this order; None loads all.
+        features: what the columns are cast to; None takes what the files say.
+        filters: rows to keep, as `pyarrow.parquet.read_table` takes them: an expression, `[(column, op, value)]`, or a list of such
+            lists.  Row groups whose statistics rule them out are not read.
+        fragment_scan_options: a `pyarrow.dataset.ParquetFragmentScanOptions`.
+        on_bad_files: "error" refuses a file that cannot be read, "warn" and "skip" leave it out.
+    """
+
+    batch_size: int | None = None
+    columns: list[str] | None = None
+    features: Any = None
+    filters: Any = None
+    fragment_scan_options: Any = None
+    on_bad_files: Literal["error", "warn", "skip"] = "error"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.on_bad_files not in _ON_BAD_FILES:
+            raise ConfigurationError(f"on_bad_files={self.on_bad_files!r} is unknown. Use 'error', 'warn' or 'skip'.")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise ConfigurationError(f"batch_size={self.batch_size} reads nothing. Pass at least 1, or None.")
+        if self.columns is not None and self.features is not None and (unknown := [c for c in self.columns if c not in self.features]):
+            raise ConfigurationError(f"columns= names {unknown[0]!r}, which features= does not have. Give both the same columns.")
+
+
+class Parquet(FileBuilder):
+    """Parquet files; features that Hugging Face `datasets` left in their metadata are kept."""
+
+    BUILDER_CONFIG_CLASS = ParquetConfig
+    seeks = True
+
+    def _info(self) -> Any:
+        info = super()._info()
+        if self.config.columns is not None and self.config.features is not None:
+            info.features = type(self.config.features)({name: self.config.features[name] for name in self.config.columns})
+        return info
+
+    def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        options = self.config
+        try:
+            yield from read_parquet(source, options)
+        except FileFormatError as error:
+            if options.on_bad_files == "error":
+                raise
+            if options.on_bad_files == "warn":
+                warnings.warn(f"Rows are left out: {error}", stacklevel=2)
+            logger.info("Left out: %s", error)
+
+
+def read_parquet(source: Source, options: ParquetConfig) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file; at least one batch, if an empty one.
+
+    Raises:
+        FileFormatError: the file is cut, altered, or no Parquet file; a column is not in it.
+    """
+    with open(source.path, "rb") as handle:
+        head = handle.read(4096)
+    if not head.startswith(_MAGIC):
+        if not head:
+            raise source.fault("is empty: it holds no Parquet footer", advice=_ADVICE)
+        if not head.startswith(b"PARE"):
+            refuse_foreign(source, head, "a Parquet file")
+    row = 0
+    try:
+        schema, batches = _filtered(source, options) if _scans(options) else _plain(source, options)
+        for batch in batches:
+            row += batch.num_rows
+            if batch.num_rows:
+                yield batch
+    except FileFormatError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, EOFError) as error:
+        reason = " ".join(str(error).split())
+        raise source.fault(f"is damaged or no Parquet file ({reason})", row=row or None, advice=_ADVICE) from error
+    if not row:
+        yield empty_batch(schema)
+
+
+def _scans(options: ParquetConfig) -> bool:
+    return options.filters is not None or options.fragment_scan_options is not None
+
+
+def _plain(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    file = pq.ParquetFile(source.path, memory_map=True, pre_buffer=False, page_checksum_verification=True)
+    schema = file.schema_arrow
+    columns = _columns(source, schema, options.columns)
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
+    rows = options.batch_size or _batch_rows(file.metadata)
+    return schema, (_ordered(batch, schema) for batch in file.iter_batches(rows, columns=columns))
+
+
+def _filtered(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    import pyarrow.dataset as ds  # 30 ms that a plain read does without
+
+    scan = options.fragment_scan_options or ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    fragment = ds.ParquetFileFormat(default_fragment_scan_options=scan).make_fragment(source.path)
+    schema = fragment.physical_schema
+    columns = _columns(source, schema, options.columns)
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
+    filters = pq.filters_to_expression(options.filters) if isinstance(options.filters, list) else options.filters
+    batches = fragment.to_batches(
+        columns=columns,
+        filter=filters,
+        batch_size=options.batch_size or _batch_rows(fragment.metadata),
+        batch_readahead=1,
+        fragment_readahead=1,
+    )
+    return schema, (_ordered(batch, schema) for batch in batches)
+
+
+def _columns(source: Source, schema: pa.Schema, wanted: list[str] | None) -> list[str] | None:
+    if wanted is None:
+        return None
+    for name in wanted:
+        if name not in schema.names:
+            raise source.fault(f"has no column {name!r}", advice=f"Choose columns= among {', '.join(map(repr, schema.names))}")
+    return list(wanted)
+
+
+def _batch_rows(metadata: Any) -> int:
+    """Rows a batch, so that wide rows do not make batches of gigabytes: by what the footer says of their size."""
+    if not metadata.num_rows:
+        return _BATCH_ROWS
+    size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
+    return max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(size, 1)))
+
+
+def _ordered(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    if batch.schema.names != schema.names:
+        batch = batch.select(schema.names)
+    return pa.RecordBatch.from_arrays(batch.columns, schema=schema)  # with the file's metadata, which batches lose
