@@ -100,6 +100,23 @@ class SplitSyntaxError(DatasetsCoreError, ValueError):
         super().__init__(f"{spec!r} is no split expression: {reason}. {examples}")
 
 
+class RowIndexError(DatasetsCoreError, IndexError):
+    """A row number outside the dataset."""
+
+    def __init__(self, index: int, *, size: int) -> None:
+        self.index, self.size = index, size
+        bounds = f"Rows go from 0 to {size - 1}, or from -{size} to -1" if size else "The dataset has no rows"
+        super().__init__(f"Index {index} is out of range for a dataset of {size} rows. {bounds}.")
+
+
+class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
+    """A column that the dataset does not have."""
+
+    def __init__(self, name: object, *, known: Iterable[str]) -> None:
+        self.name, self.known = name, tuple(known)
+        super().__init__(f"{str(name)!r} is no column of the dataset. Columns: {_names(self.known)}.")
+
+
 class ReferenceSyntaxError(ConfigurationError):
     """A dataset reference, or a version in one, that does not parse."""
 
