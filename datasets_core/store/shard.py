@@ -1,0 +1,422 @@
+"""One shard, opened when it is touched: an Arrow file, an Arrow stream, a Parquet file, or batches in memory.
+
+Batches of a mapped Arrow file cost no memory and stay; what had to be decoded is kept within a limit, by a `Shelf` that
+the shards of one dataset share.  The shelf also bounds how many files are open.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from datasets_core import files
+from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
+
+ARROW_MAGIC = b"ARROW1"
+PARQUET_MAGIC = b"PAR1"
+_CONTINUATION = b"\xff\xff\xff\xff"
+_MAX_OPEN = 64
+_MAX_DECODED_BYTES = 256 << 20
+
+# What pyarrow raises on damaged bytes: ArrowInvalid, ArrowIOError, ArrowSerializationError, and a few builtins.
+DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, MemoryError)
+
+
+class Shelf:
+    """What the shards of one dataset keep: open readers and decoded batches, the latest used of each."""
+
+    def __init__(self, max_open: int = _MAX_OPEN, max_bytes: int = _MAX_DECODED_BYTES) -> None:
+        self._tokens = itertools.count()
+        self._lock = threading.RLock()
+        self._max_open, self._max_bytes = max_open, max_bytes
+        self._readers: OrderedDict[int, _Reader] = OrderedDict()
+        self._batches: OrderedDict[tuple[int, int], tuple[pa.RecordBatch, int]] = OrderedDict()
+        self._bytes = 0
+
+    def token(self) -> int:
+        """A name for one shard here."""
+        return next(self._tokens)
+
+    def reader(self, token: int, opened: Callable[[], _Reader]) -> _Reader:
+        """The reader of a shard, opened now if it is not open."""
+        with self._lock:
+            found = self._readers.pop(token, None)
+            if found is None:
+                found = opened()
+            self._readers[token] = found
+            if len(self._readers) > self._max_open:
+                self._readers.popitem(last=False)
+            return found
+
+    def decoded(self, token: int, index: int) -> pa.RecordBatch | None:
+        """A decoded batch that is still here."""
+        with self._lock:
+            found = self._batches.get((token, index))
+            if found is None:
+                return None
+            self._batches.move_to_end((token, index))
+            return found[0]
+
+    def keep(self, token: int, index: int, batch: pa.RecordBatch) -> None:
+        """Keep a decoded batch; the least used go, but never the latest."""
+        with self._lock:
+            num_bytes = batch.nbytes
+            self._batches[token, index] = batch, num_bytes
+            self._bytes += num_bytes
+            while self._bytes > self._max_bytes and len(self._batches) > 1:
+                _, (_, gone) = self._batches.popitem(last=False)
+                self._bytes -= gone
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Shelf, (self._max_open, self._max_bytes)  # another process keeps its own
+
+
+class Shard(Protocol):
+    """Record batches of one schema, opened on demand."""
+
+    @property
+    def path(self) -> str | None:
+        """The file; None for batches in memory."""
+        ...
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of every batch."""
+        ...
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether a batch costs no memory of its own, so that holding it is free."""
+        ...
+
+    def batch_rows(self) -> list[int]:
+        """Rows of each batch."""
+        ...
+
+    def batch(self, index: int) -> pa.RecordBatch:
+        """One batch.
+
+        Raises:
+            DamagedShardError: the file is not what it was when it was written.
+        """
+        ...
+
+
+class MemoryShard:
+    """Batches in memory."""
+
+    path = None
+    is_mapped = True
+
+    def __init__(self, batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> None:
+        self.schema = schema
+        self._batches = list(batches)
+
+    def batch_rows(self) -> list[int]:
+        """See `Shard`."""
+        return [batch.num_rows for batch in self._batches]
+
+    def batch(self, index: int) -> pa.RecordBatch:
+        """See `Shard`."""
+        return self._batches[index]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, self.schema) as writer:  # unlike pickle, IPC sends only the rows of a slice
+            for batch in self._batches:
+                writer.write_batch(batch)
+        return _memory_shard, (sink.getvalue().to_pybytes(),)
+
+
+def _memory_shard(data: bytes) -> MemoryShard:
+    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+        return MemoryShard(list(reader), reader.schema)
+
+
+class ColumnsShard:
+    """Some columns of another shard, perhaps by other names."""
+
+    def __init__(self, shard: Shard, columns: Sequence[int], schema: pa.Schema) -> None:
+        self.inner, self.columns, self.schema = shard, list(columns), schema
+
+    @property
+    def path(self) -> str | None:
+        """See `Shard`."""
+        return self.inner.path
+
+    @property
+    def is_mapped(self) -> bool:
+        """See `Shard`."""
+        return self.inner.is_mapped
+
+    def batch_rows(self) -> list[int]:
+        """See `Shard`."""
+        return self.inner.batch_rows()
+
+    def batch(self, index: int) -> pa.RecordBatch:
+        """See `Shard`."""
+        batch = self.inner.batch(index)
+        if not self.columns:
+            return batch.select([])  # keeps its rows, which `from_arrays` would lose
+        return pa.RecordBatch.from_arrays([batch.column(column) for column in self.columns], schema=self.schema)
+
+
+class FileShard:
+    """An Arrow file, an Arrow stream or a Parquet file, local or remote.
+
+    Args:
+        path: the file.
+        kind: "arrow", "stream" or "parquet".
+        shelf: what the shards of one dataset share.
+        rows: rows of each batch, where a manifest says so; a batch with another number is damage.
+        schema: the schema that it must have, where that is known.
+        in_memory: read the whole file at the first touch instead of mapping it.
+        storage_options: for fsspec.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        kind: str,
+        shelf: Shelf,
+        *,
+        rows: Sequence[int] | None = None,
+        schema: pa.Schema | None = None,
+        in_memory: bool = False,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        self.path, self.kind = path, kind
+        self._shelf, self._rows, self._in_memory, self._storage_options = shelf, rows, in_memory, storage_options
+        self.is_mapped = kind != "parquet" and (in_memory or not files.is_url(path))
+        self._token = shelf.token()
+        self._lock = threading.RLock()
+        self._schema = schema
+        self._batches: dict[int, pa.RecordBatch] = {}
+        self._content: pa.Buffer | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """See `Shard`."""
+        if self._schema is None:
+            self._schema = self._read(lambda reader: reader.schema)
+        return self._schema
+
+    def batch_rows(self) -> list[int]:
+        """See `Shard`."""
+        if self._rows is None:
+            self._rows = self._read(lambda reader: reader.batch_rows())
+        return list(self._rows)
+
+    def batch(self, index: int) -> pa.RecordBatch:
+        """See `Shard`."""
+        found = self._batches.get(index)
+        if found is None and not self.is_mapped:
+            found = self._shelf.decoded(self._token, index)
+        if found is not None:
+            return found
+        with self._lock:
+            batch: pa.RecordBatch = self._read(lambda reader: reader.batch(index))
+            if self._rows is not None and batch.num_rows != self._rows[index]:
+                reason = f"batch {index} has {batch.num_rows} rows where {self._rows[index]} are on record"
+                raise DamagedShardError(self.path, reason)
+            if self.is_mapped and self._read(lambda reader: reader.is_decoded(batch)):
+                self.is_mapped = False  # compressed: the batch is memory of its own
+            if self.is_mapped:
+                self._batches[index] = batch
+            else:
+                self._shelf.keep(self._token, index, batch)
+            return batch
+
+    def validate(self) -> None:
+        """Read every batch and check every offset, length and string in it.
+
+        Raises:
+            DamagedShardError: something does not hold.
+        """
+        for index in range(len(self.batch_rows())):
+            try:
+                self.batch(index).validate(full=True)
+            except DAMAGE as error:
+                if isinstance(error, DamagedShardError):
+                    raise
+                raise DamagedShardError(self.path, f"batch {index} is not valid Arrow data ({error})") from error
+
+    def _read(self, what: Callable[[_Reader], Any]) -> Any:
+        try:
+            with self._lock:
+                return what(self._shelf.reader(self._token, self._open))
+        except FileNotFoundError as error:
+            raise FileNotFoundDatasetsError(f"{self.path} is gone. Build the dataset again, or put the file back.") from error
+        except DAMAGE as error:
+            if isinstance(error, DamagedShardError):
+                raise
+            raise DamagedShardError(self.path, f"cannot be read ({error})") from error
+
+    def _open(self) -> _Reader:
+        reader = _READERS[self.kind](self._source())
+        if self._schema is not None and not reader.schema.equals(self._schema):
+            raise DamagedShardError(self.path, "it has other columns than the shards beside it")
+        return reader
+
+    def _source(self) -> Any:
+        if self._in_memory:
+            if self._content is None:
+                with files.open_binary(self.path, self._storage_options) as handle:
+                    self._content = pa.py_buffer(handle.read())
+            return self._content
+        if files.is_url(self.path):
+            return pa.PythonFile(files.open_binary(self.path, self._storage_options), mode="r")
+        return pa.memory_map(self.path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = {"rows": self._rows, "in_memory": self._in_memory, "storage_options": self._storage_options}
+        return _file_shard, (self.path, self.kind, self._shelf, known)
+
+
+def _file_shard(path: str, kind: str, shelf: Shelf, known: dict[str, Any]) -> FileShard:
+    return FileShard(path, kind, shelf, **known)
+
+
+# -- readers -----------------------------------------------------------------------------------------------------------
+
+
+class _Reader(Protocol):
+    schema: pa.Schema
+
+    def batch_rows(self) -> list[int]: ...
+    def batch(self, index: int) -> pa.RecordBatch: ...
+    def is_decoded(self, batch: pa.RecordBatch) -> bool: ...
+
+
+class _ArrowReader:
+    def __init__(self, source: Any) -> None:
+        self._reader = pa.ipc.open_file(source)
+        self._span = _span(source)
+        self.schema = self._reader.schema
+
+    def batch_rows(self) -> list[int]:
+        return [self.batch(index).num_rows for index in range(self._reader.num_record_batches)]
+
+    def batch(self, index: int) -> pa.RecordBatch:
+        return self._reader.get_batch(index)
+
+    def is_decoded(self, batch: pa.RecordBatch) -> bool:
+        return not _lies_in(batch, self._span)
+
+
+class _StreamReader:
+    def __init__(self, source: Any) -> None:
+        with pa.ipc.open_stream(source) as reader:
+            self.schema = reader.schema
+            self._batches = list(reader)
+        self._span = _span(source)
+
+    def batch_rows(self) -> list[int]:
+        return [batch.num_rows for batch in self._batches]
+
+    def batch(self, index: int) -> pa.RecordBatch:
+        return self._batches[index]
+
+    def is_decoded(self, batch: pa.RecordBatch) -> bool:
+        return False  # all of them are held by the reader anyway
+
+
+class _ParquetReader:
+    def __init__(self, source: Any) -> None:
+        self._file = pq.ParquetFile(source, page_checksum_verification=True)
+        self.schema = self._file.schema_arrow
+
+    def batch_rows(self) -> list[int]:
+        metadata = self._file.metadata
+        return [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
+
+    def batch(self, index: int) -> pa.RecordBatch:
+        table = self._file.read_row_group(index)
+        return pa.concat_batches(table.to_batches()) if table.num_rows else empty_batch(self.schema)
+
+    def is_decoded(self, batch: pa.RecordBatch) -> bool:
+        return True
+
+
+_READERS: dict[str, Callable[[Any], _Reader]] = {"arrow": _ArrowReader, "stream": _StreamReader, "parquet": _ParquetReader}
+
+
+def _span(source: Any) -> tuple[int, int]:
+    """Where in memory a mapped file or a buffer lies; (0, 0) for a file that is read."""
+    if isinstance(source, pa.Buffer):
+        return source.address, source.address + source.size
+    if isinstance(source, pa.MemoryMappedFile):
+        source.seek(0)
+        start = source.read_buffer(1).address
+        return start, start + source.size()
+    return 0, 0
+
+
+def _lies_in(batch: pa.RecordBatch, span: tuple[int, int]) -> bool:
+    start, stop = span
+    for column in batch.columns:
+        for buffer in column.buffers():
+            if buffer is not None and buffer.size:
+                return start <= buffer.address < stop
+    return True
+
+
+def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
+    """No rows of a schema."""
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
+def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
+    """The kind of an Arrow or Parquet file, by its first and last bytes.
+
+    Raises:
+        DamagedShardError: it is neither, or it is cut.
+        FileNotFoundDatasetsError: there is no such file.
+    """
+    try:
+        with files.open_binary(path, storage_options) as handle:
+            size = handle.seek(0, os.SEEK_END)
+            handle.seek(0)
+            head = handle.read(8)
+            handle.seek(max(size - 10, 0))
+            tail = handle.read(10)
+    except FileNotFoundError as error:
+        raise FileNotFoundDatasetsError(f"{path} does not exist. Check the path.") from error
+    advice = "Make that file again, or leave it out"
+    if head[:6] == ARROW_MAGIC:
+        check_tail(path, "arrow", size, tail, advice=advice)
+        return "arrow"
+    if head[:4] == PARQUET_MAGIC:
+        check_tail(path, "parquet", size, tail, advice=advice)
+        return "parquet"
+    if size == 0:
+        raise DamagedShardError(path, "the file is empty", advice=advice)
+    if head[:4] != _CONTINUATION and not 0 < int.from_bytes(head[:4], "little") < size:
+        raise DamagedShardError(path, f"not an Arrow or Parquet file (it begins with {head!r})", advice=advice)
+    if tail[-4:] != b"\0\0\0\0":
+        raise DamagedShardError(path, "an Arrow stream without its end mark: the file is cut", advice=advice)
+    return "stream"
+
+
+def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | None = None) -> None:
+    """Check the end of an Arrow or Parquet file: the mark, and a footer that fits into the file.
+
+    Raises:
+        DamagedShardError: the file is cut, or not of its kind.
+    """
+    magic = ARROW_MAGIC if kind == "arrow" else PARQUET_MAGIC
+    more = {} if advice is None else {"advice": advice}
+    if not tail.endswith(magic):
+        raise DamagedShardError(
+            path, f"the mark {magic.decode()} at the end is missing: the file is cut or overwritten", **more
+        )
+    footer = int.from_bytes(tail[-len(magic) - 4 : -len(magic)], "little", signed=True)
+    if not 0 < footer <= size - 2 * len(magic) - 4:
+        raise DamagedShardError(path, f"a footer of {footer} bytes in a file of {size} bytes", **more)

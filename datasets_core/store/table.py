@@ -1,0 +1,383 @@
+"""`RowTable`: an immutable sequence of rows over the record batches of shards.
+
+A table is a list of *pieces*, each a run of rows of one record batch, kept as numpy arrays.  Slices, selections and
+concatenations compute with pieces; a batch is opened when a row of it is wanted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from datasets_core.errors import CastError
+from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of
+
+Ints = npt.NDArray[np.int64]
+
+_TAKE_BYTES = 256 << 20  # gathered at once, far below the 2 GiB that 32-bit offsets reach
+
+
+class RowTable:
+    """An immutable sequence of rows; see the constructors `from_table`, `from_batches`, `from_shards`, `from_file`.
+
+    Attributes:
+        schema: of every batch.
+        num_rows: rows in all.
+        starts: the row at which each piece begins; ascending, one entry for each piece.
+    """
+
+    def __init__(self, shards: Sequence[Shard], schema: pa.Schema, pieces: Ints) -> None:
+        """A table of pieces.
+
+        Args:
+            shards: where the batches are.
+            schema: of every batch.
+            pieces: one row for each piece: shard, batch, first row in the batch, number of rows (above 0).
+        """
+        self.schema = schema
+        self._shards = tuple(shards)
+        self._pieces = pieces
+        ends = np.cumsum(pieces[:, 3])
+        self.num_rows = int(ends[-1]) if len(ends) else 0
+        self.starts: Ints = ends - pieces[:, 3]
+        self._start_list: list[int] | None = None
+        self._opened: dict[int, pa.RecordBatch] = {}
+
+    # -- constructors --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> RowTable:
+        """The rows of a table in memory."""
+        return cls.from_batches(table.to_batches(), table.schema)
+
+    @classmethod
+    def from_batches(cls, batches: Iterable[pa.RecordBatch], schema: pa.Schema | None = None) -> RowTable:
+        """The rows of batches in memory, all of one schema."""
+        held = list(batches)
+        if schema is None:
+            if not held:
+                raise CastError("No batches and no schema make no table. Give a schema.")
+            schema = held[0].schema
+        return cls.from_shards([MemoryShard(held, schema)])
+
+    @classmethod
+    def from_shards(
+        cls,
+        shards: Sequence[Shard],
+        ranges: Sequence[tuple[int, int, int]] | None = None,
+        *,
+        schema: pa.Schema | None = None,
+    ) -> RowTable:
+        """Rows of shards.
+
+        Args:
+            shards: the shards.
+            ranges: (shard, first row, row behind the last), in reading order; None: every row of every shard.
+            schema: of the shards; None: that of the first.
+        """
+        rows = [np.array(shard.batch_rows(), dtype=np.int64) for shard in shards]
+        if ranges is None:
+            ranges = [(index, 0, int(counts.sum())) for index, counts in enumerate(rows)]
+        cut = [_cut(_whole(shard, rows[shard]), start, stop) for shard, start, stop in ranges]
+        if schema is None:
+            if not shards:
+                raise CastError("No shards and no schema make no table. Give a schema.")
+            schema = shards[0].schema
+        return cls(shards, schema, _stacked(cut))
+
+    @classmethod
+    def from_file(
+        cls, path: str, *, validate: bool = True, in_memory: bool = False, storage_options: dict[str, Any] | None = None
+    ) -> RowTable:
+        """The rows of an Arrow file (file or stream format) or a Parquet file.
+
+        Args:
+            path: local path or URL.
+            validate: check every value: what others wrote may have offsets that lead out of the file.
+            in_memory: read it instead of mapping it.
+            storage_options: for fsspec.
+
+        Raises:
+            DamagedShardError: the file is cut, damaged or of another kind.
+        """
+        shard = FileShard(path, kind_of(path, storage_options), Shelf(), in_memory=in_memory, storage_options=storage_options)
+        if validate:
+            shard.validate()
+        return cls.from_shards([shard])
+
+    @classmethod
+    def concat(cls, tables: Sequence[RowTable]) -> RowTable:
+        """The rows of several tables, one after the other.
+
+        Raises:
+            CastError: their columns or types differ.
+        """
+        if not tables:
+            raise CastError("Nothing to concatenate. Give at least one table.")
+        schema = tables[0].schema
+        shards: list[Shard] = []
+        pieces = []
+        for number, table in enumerate(tables):
+            if not table.schema.equals(schema):
+                raise CastError(
+                    f"Table {number} has the columns {_columns(table.schema)}, and the first {_columns(schema)}. Cast it first."
+                )
+            moved = table._pieces.copy()
+            moved[:, 0] += len(shards)
+            shards.extend(table._shards)
+            pieces.append(moved)
+        return cls(shards, schema, _stacked(pieces))
+
+    # -- what there is -------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.num_rows
+
+    @property
+    def num_pieces(self) -> int:
+        """Number of pieces."""
+        return len(self._pieces)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.schema.names)
+
+    @property
+    def files(self) -> list[str]:
+        """The files that the rows stand in, each once, in reading order; none for rows in memory."""
+        used = dict.fromkeys(self._shards[shard].path for shard in dict.fromkeys(self._pieces[:, 0].tolist()))
+        return [path for path in used if path is not None]
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of the rows in Arrow's layout; opens every batch."""
+        return sum(self.piece(k).nbytes for k in range(self.num_pieces))
+
+    def piece(self, k: int) -> pa.RecordBatch:
+        """The rows of piece `k`: a view of a mapped file, opened at the first call.
+
+        Raises:
+            DamagedShardError: the file is not what it was when it was written.
+        """
+        found = self._opened.get(k)
+        if found is not None:
+            return found
+        shard, batch, first, rows = self._pieces[k].tolist()
+        opened = self._shards[shard].batch(batch)
+        if first or rows != opened.num_rows:
+            opened = opened.slice(first, rows)
+        if self._shards[shard].is_mapped:  # else the shelf decides how long it is kept
+            self._opened[k] = opened
+        return opened
+
+    def is_mapped(self, k: int) -> bool:
+        """Whether holding piece `k` is free; a piece that was decoded (Parquet, compression) takes memory while it is held."""
+        return self._shards[int(self._pieces[k, 0])].is_mapped
+
+    def locate(self, row: int) -> tuple[int, int]:
+        """(piece, row in it) of a row; the row must exist."""
+        starts = self._start_list
+        if starts is None:
+            starts = self._start_list = self.starts.tolist()
+        k = bisect_right(starts, row) - 1
+        return k, row - starts[k]
+
+    def batches(self, max_rows: int | None = None, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows from `start` to `stop` in order, as views of pieces.
+
+        Args:
+            max_rows: rows of a batch at most.  A batch never reaches over the end of a piece, so it may be shorter.
+            start, stop: the rows, in Python's manner for bounds that are not negative.
+        """
+        stop = self.num_rows if stop is None else min(stop, self.num_rows)
+        if start >= stop:
+            return
+        k, offset = self.locate(start)
+        left = stop - start
+        while left:
+            piece = self.piece(k)
+            end = min(piece.num_rows, offset + left)
+            left -= end - offset
+            step = max_rows or end - offset
+            for at in range(offset, end, step):
+                rows = min(step, end - at)
+                yield piece if rows == piece.num_rows else piece.slice(at, rows)
+            k, offset = k + 1, 0
+
+    def to_table(self) -> pa.Table:
+        """All rows; views of mapped files stay so."""
+        return pa.Table.from_batches([self.piece(k) for k in range(self.num_pieces)], self.schema)
+
+    # -- other tables --------------------------------------------------------------------------------------------------
+
+    def slice(self, start: int, stop: int) -> RowTable:
+        """The rows from `start` to `stop`, clamped; opens nothing."""
+        start, stop = max(start, 0), min(stop, self.num_rows)
+        if start == 0 and stop == self.num_rows:
+            return self
+        return RowTable(self._shards, self.schema, _cut(self._pieces, start, stop))
+
+    def select(self, names: Sequence[str]) -> RowTable:
+        """The columns `names`, in that order; opens nothing.
+
+        Raises:
+            CastError: a name that is no column.
+        """
+        known = self.schema.names
+        for name in names:
+            if known.count(name) != 1:
+                raise CastError(f"{name!r} is no column. Columns: {', '.join(map(repr, known))}.")
+        columns = [known.index(name) for name in names]
+        return self._with_columns(columns, pa.schema([self.schema.field(column) for column in columns], self.schema.metadata))
+
+    def rename(self, names: Sequence[str]) -> RowTable:
+        """The same columns by other names; opens nothing.
+
+        Raises:
+            CastError: not one name for each column.
+        """
+        if len(names) != len(self.schema):
+            raise CastError(f"{len(names)} names for {len(self.schema)} columns. Give one for each.")
+        fields = [field.with_name(name) for field, name in zip(self.schema, names, strict=True)]
+        return self._with_columns(list(range(len(names))), pa.schema(fields, self.schema.metadata))
+
+    def with_metadata(self, metadata: dict[bytes, bytes] | None) -> RowTable:
+        """The same rows with other schema metadata."""
+        return self._with_columns(list(range(len(self.schema))), self.schema.with_metadata(metadata))
+
+    def _with_columns(self, columns: list[int], schema: pa.Schema) -> RowTable:
+        shards: list[Shard] = []
+        for shard in self._shards:
+            if isinstance(shard, ColumnsShard):
+                shards.append(ColumnsShard(shard.inner, [shard.columns[column] for column in columns], schema))
+            else:
+                shards.append(ColumnsShard(shard, columns, schema))
+        return RowTable(shards, schema, self._pieces)
+
+    # -- rows by number ------------------------------------------------------------------------------------------------
+
+    def take(self, indices: npt.NDArray[np.integer[Any]]) -> pa.Table:
+        """The rows at `indices`, in their order, repeated where they repeat.
+
+        One gather for each piece that is touched, and one to put them into order.  Consecutive rows are a slice, without
+        a copy.
+
+        Args:
+            indices: row numbers from 0, none negative.
+
+        Raises:
+            IndexError: a row that does not exist.
+        """
+        rows: Ints = np.ascontiguousarray(indices, dtype=np.int64)
+        if not len(rows):
+            return self.schema.empty_table()
+        low, high = int(rows.min()), int(rows.max())
+        if low < 0 or high >= self.num_rows:
+            raise IndexError(f"Row {low if low < 0 else high} does not exist: there are {self.num_rows} rows.")
+        if high - low + 1 == len(rows) and int(rows[0]) == low and bool((np.diff(rows) == 1).all()):
+            return pa.Table.from_batches(self.batches(start=low, stop=high + 1), self.schema)
+        if len(rows) == 1:
+            k, offset = self.locate(low)
+            return pa.Table.from_batches([self.piece(k).slice(offset, 1)], self.schema)
+        pieces = np.searchsorted(self.starts, rows, side="right") - 1
+        return pa.concat_tables([self._gather(rows[part], pieces[part]) for part in self._parts(pieces)])
+
+    def _parts(self, pieces: Ints) -> Iterator[slice]:
+        """Cut a gather so that no part exceeds `_TAKE_BYTES`, judged by the mean row of each piece."""
+        counts = np.bincount(pieces)
+        touched = np.flatnonzero(counts)
+        means = np.zeros(len(counts))
+        means[touched] = [(piece := self.piece(k)).nbytes / piece.num_rows for k in touched.tolist()]
+        if float(means @ counts) <= _TAKE_BYTES:
+            yield slice(0, len(pieces))
+            return
+        marks = np.cumsum(means[pieces]) // _TAKE_BYTES
+        borders = [0, *(np.flatnonzero(np.diff(marks)) + 1).tolist(), len(pieces)]
+        for start, stop in zip(borders, borders[1:], strict=False):
+            yield slice(start, stop)
+
+    def _gather(self, rows: Ints, pieces: Ints) -> pa.Table:
+        try:
+            return self._gathered(rows, pieces)
+        except (pa.ArrowInvalid, pa.ArrowCapacityError):
+            # Rows far larger than the mean of their piece: more bytes than 32-bit offsets reach.
+            if len(rows) == 1:
+                raise
+            half = len(rows) // 2
+            return pa.concat_tables([self._gather(rows[:half], pieces[:half]), self._gather(rows[half:], pieces[half:])])
+
+    def _gathered(self, rows: Ints, pieces: Ints) -> pa.Table:
+        in_order = bool((np.diff(pieces) >= 0).all())
+        order = np.arange(len(rows)) if in_order else np.argsort(pieces, kind="stable")
+        sorted_pieces = pieces[order]
+        borders = [0, *(np.flatnonzero(np.diff(sorted_pieces)) + 1).tolist(), len(rows)]
+        batches = []
+        for start, stop in zip(borders, borders[1:], strict=False):
+            k = int(sorted_pieces[start])
+            batches.append(self.piece(k).take(_int64_array(rows[order[start:stop]] - self.starts[k])))
+        if in_order:
+            return pa.Table.from_batches(batches, self.schema)
+        places = np.empty_like(order)
+        places[order] = np.arange(len(rows))
+        return pa.Table.from_batches([pa.concat_batches(batches).take(_int64_array(places))], self.schema)
+
+    # -- other processes -----------------------------------------------------------------------------------------------
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        used, numbers = np.unique(self._pieces[:, 0], return_inverse=True)
+        pieces = self._pieces.copy()
+        pieces[:, 0] = numbers.reshape(-1)
+        return _restored, ([self._shards[index] for index in used.tolist()], self.schema.serialize().to_pybytes(), pieces)
+
+
+def _restored(shards: list[Shard], schema: bytes, pieces: Ints) -> RowTable:
+    return RowTable(shards, pa.ipc.read_schema(pa.py_buffer(schema)), pieces)
+
+
+# -- pieces ------------------------------------------------------------------------------------------------------------
+
+
+def _whole(shard: int, batch_rows: Ints) -> Ints:
+    """The pieces of a whole shard."""
+    pieces = np.zeros((len(batch_rows), 4), dtype=np.int64)
+    pieces[:, 0] = shard
+    pieces[:, 1] = np.arange(len(batch_rows))
+    pieces[:, 3] = batch_rows
+    return pieces if batch_rows.all() else pieces[batch_rows > 0]
+
+
+def _cut(pieces: Ints, start: int, stop: int) -> Ints:
+    """The pieces of the rows from `start` to `stop`, both within the rows that there are."""
+    if start >= stop:
+        return pieces[:0]
+    ends = pieces[:, 3].cumsum()
+    if start == 0 and stop == int(ends[-1]):
+        return pieces
+    first, last = int(ends.searchsorted(start, side="right")), int(ends.searchsorted(stop, side="left"))
+    cut = pieces[first : last + 1].copy()
+    cut[-1, 3] -= int(ends[last]) - stop
+    skipped = start - (int(ends[first]) - int(pieces[first, 3]))
+    cut[0, 2] += skipped
+    cut[0, 3] -= skipped
+    return cut
+
+
+def _stacked(pieces: Sequence[Ints]) -> Ints:
+    if len(pieces) == 1:
+        return pieces[0]
+    return np.concatenate(pieces) if pieces else np.zeros((0, 4), dtype=np.int64)
+
+
+def _int64_array(values: Ints) -> pa.Array:
+    # `pa.array(ndarray)` would import pandas where it is installed: 0.3 s
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name}: {field.type}" for field in schema)
