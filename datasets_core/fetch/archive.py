@@ -1,0 +1,396 @@
+"""Archives read member by member: zip and tar (plain or compressed), with every damage an `ArchiveError`.
+
+`walk` is the one reader: extraction and `iter_archive` are both made of it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Literal, cast
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError, UnsafeArchiveError
+from datasets_core.fetch.decompress import decompressed
+from datasets_core.fetch.members import Budget, Member, MemberKind, safe_path
+from datasets_core.fetch.redact import redact
+from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
+
+ArchiveKind = Literal["zip", "tar"]
+
+_DAMAGED = "Fetch the archive again, or ask who made it"
+_BY_HAND = "Unpack it by hand and give the folder"
+_ENCRYPTED = 0x1
+_NAME_IS_UTF8 = 0x800
+_UNIX_SYSTEMS = {3, 19}  # whose zips carry a mode: Unix and macOS
+_LONGEST_TARGET = 4096
+_LONGEST_HEADER = 1 << 20
+_DRAIN = 1 << 20
+_EXTENDED = {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK}
+_END_MARK: type[tarfile.HeaderError] = tarfile.EOFHeaderError  # type: ignore[attr-defined]
+_NO_HEADER: type[tarfile.HeaderError] = tarfile.EmptyHeaderError  # type: ignore[attr-defined]
+_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+_TAR_ERRORS = (tarfile.TarError, EOFError, ValueError, OSError, zlib.error)
+
+
+def detect(path: str | os.PathLike[str]) -> Kind | None:
+    """The kind of a local file or URL by its magic number: an archive, a compression, or None for anything else."""
+    with _opened(path) as source:
+        return kind_of(source.read(HEAD_BYTES))
+
+
+def archive_kind(path: str | os.PathLike[str]) -> ArchiveKind | None:
+    """`"zip"` or `"tar"` (also below gz, bz2, xz, zst, lz4), or None for what has no members.
+
+    Raises:
+        ArchiveError: it is a rar or 7z, which we do not open.
+    """
+    with _opened(path) as source:
+        head = source.read(HEAD_BYTES)
+        kind = kind_of(head)
+        if kind in ("rar", "7z"):
+            raise ArchiveError(redact(os.fspath(path)), f"{kind} archives are not opened", advice=_BY_HAND)
+        if kind not in COMPRESSIONS:
+            return cast(ArchiveKind | None, kind)
+        source.seek(0)
+        with decompressed(source, path=os.fspath(path)) as plain:
+            return "tar" if is_tar(plain.read(HEAD_BYTES)) else None
+
+
+def walk(source: str | os.PathLike[str] | BinaryIO) -> Iterator[tuple[Member, Callable[[], BinaryIO]]]:
+    """Every member of an archive in its order, with a function that opens it until the next one is taken.
+
+    Members that are links or folders come too; what they open to is of no use.
+
+    Raises:
+        UnsafeArchiveError: a member would leave the folder, or is a device; or a limit is passed.
+        ArchiveError: the archive is damaged, cut, encrypted, or none.
+    """
+    name = _name_of(source)
+    with _opened(source) as opened:
+        head = opened.read(HEAD_BYTES)
+        opened.seek(0)
+        kind = kind_of(head)
+        budget = Budget(name, _size_of(opened), settings())
+        if kind == "zip":
+            yield from _walk_zip(opened, name, budget)
+        elif kind == "tar" or is_empty_tar(head):
+            yield from _walk_tar(_Plain(opened), name, budget)
+        elif kind in COMPRESSIONS:
+            with decompressed(cast(BinaryIO, _KeptOpen(opened)), path=name) as plain:
+                start = cast(io.BufferedReader, plain).peek(HEAD_BYTES)[:HEAD_BYTES]
+                if not is_tar(start) and not is_empty_tar(start):
+                    raise ArchiveError(name, f"holds one {kind}-compressed file and no tar", advice="Open it with extract()")
+                yield from _walk_tar(_Forward(plain, budget), name, budget)
+        elif kind is None:
+            what = "empty, and no archive" if not head else "no archive (zip or tar, by its first bytes)"
+            raise ArchiveError(name, what, advice="Give an archive, or open the file itself")
+        else:
+            raise ArchiveError(name, f"{kind} archives are not opened", advice=_BY_HAND)
+
+
+def _name_of(source: object) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return redact(os.fspath(source))
+    name = getattr(source, "name", None)
+    return redact(name) if isinstance(name, str) else "the open file"
+
+
+def _size_of(source: BinaryIO) -> int | None:
+    try:
+        here = source.tell()
+        size = source.seek(0, os.SEEK_END)
+        source.seek(here)
+    except (OSError, ValueError):
+        return None
+    return size
+
+
+@contextmanager
+def _opened(source: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+    """A path opened and closed; an open file as it is, from its beginning."""
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        try:
+            handle = files.open_binary(path)
+        except (FileNotFoundError, IsADirectoryError) as error:
+            what = "is a folder" if isinstance(error, IsADirectoryError) else "does not exist"
+            raise DataFilesNotFoundError(f"{redact(path)} {what}. Give the path of an archive.") from error
+        with handle:
+            yield cast(BinaryIO, handle)
+        return
+    if not source.seekable():
+        source = cast(BinaryIO, io.BytesIO(source.read()))  # the kinds are told from the start, zips read from the end
+    source.seek(0)
+    yield source
+
+
+class _KeptOpen(io.RawIOBase):
+    """A file that a reader on top of it may close without closing it."""
+
+    def __init__(self, inner: BinaryIO) -> None:
+        self._inner = inner
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        return self._inner.seek(offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._inner.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class _MemberFile(io.RawIOBase):
+    """One member open for reading, whose damages name archive and member."""
+
+    def __init__(self, inner: Any, archive: str, member: str, errors: tuple[type[Exception], ...]) -> None:
+        self._inner, self._archive, self._member, self._errors = inner, archive, member, errors
+
+    @property
+    def name(self) -> str:
+        return self._member
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._inner.seekable())
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        return int(self._inner.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._inner.tell())
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._guarded(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def readall(self) -> bytes:
+        return self._guarded(-1)
+
+    def _guarded(self, count: int) -> bytes:
+        try:
+            data: bytes = self._inner.read(count)
+        except (ArchiveError, io.UnsupportedOperation):
+            raise
+        except self._errors as error:
+            raise _damage(self._archive, self._member, error) from error
+        return data
+
+    def close(self) -> None:
+        if not self.closed:
+            self._inner.close()
+        super().close()
+
+
+def _member_file(inner: Any, archive: str, member: str, errors: tuple[type[Exception], ...]) -> BinaryIO:
+    return io.BufferedReader(_MemberFile(inner, archive, member, errors), 1 << 16)
+
+
+def _damage(archive: str, member: str | None, error: Exception) -> ArchiveError:
+    what = f"member {member!r} is damaged or cut" if member else "the archive is damaged or cut"
+    return ArchiveError(archive, f"{what} ({str(error) or type(error).__name__})", advice=_DAMAGED)
+
+
+# -- zip ---------------------------------------------------------------------------------------------------------------
+
+
+def _walk_zip(source: BinaryIO, archive: str, budget: Budget) -> Iterator[tuple[Member, Callable[[], BinaryIO]]]:
+    try:
+        opened = zipfile.ZipFile(source)
+    except _ZIP_ERRORS as error:
+        raise _damage(archive, None, error) from error
+    with opened:
+        members = [(info, _zip_member(opened, info, archive, budget)) for info in opened.infolist()]
+        for info, member in members:
+            yield member, _ZipOpener(opened, info, archive)
+
+
+@dataclass(frozen=True, slots=True)
+class _ZipOpener:
+    opened: zipfile.ZipFile
+    info: zipfile.ZipInfo
+    archive: str
+
+    def __call__(self) -> BinaryIO:
+        try:
+            inner = self.opened.open(self.info)
+        except _ZIP_ERRORS as error:
+            raise _damage(self.archive, self.info.filename, error) from error
+        return _member_file(inner, self.archive, self.info.filename, _ZIP_ERRORS)
+
+
+def _zip_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, archive: str, budget: Budget) -> Member:
+    name = _zip_name(info, archive)
+    path = safe_path(archive, name)
+    budget.take_member()
+    kind = _zip_kind(info, archive)
+    if kind == "folder":
+        return Member(name, path, kind)
+    if info.flag_bits & _ENCRYPTED:
+        raise ArchiveError(archive, f"member {name!r} is encrypted", advice=_BY_HAND)
+    if kind == "symlink":
+        with _ZipOpener(opened, info, archive)() as link:
+            return Member(name, path, kind, target=link.read(_LONGEST_TARGET).decode("utf-8", "replace"))
+    budget.take_bytes(info.file_size)
+    return Member(name, path, kind, info.file_size)
+
+
+def _zip_name(info: zipfile.ZipInfo, archive: str) -> str:
+    name = info.orig_filename
+    if info.flag_bits & _NAME_IS_UTF8 or name.isascii():
+        return name
+    try:
+        return name.encode("cp437").decode("utf-8")  # written as UTF-8, but without saying so
+    except UnicodeError as error:
+        raise UnsafeArchiveError(archive, f"member {name!r} has a name that is not UTF-8", advice=_BY_HAND) from error
+
+
+def _zip_kind(info: zipfile.ZipInfo, archive: str) -> MemberKind:
+    mode = info.external_attr >> 16 if info.create_system in _UNIX_SYSTEMS else 0
+    if stat.S_ISLNK(mode):
+        return "symlink"
+    if any(is_kind(mode) for is_kind in (stat.S_ISCHR, stat.S_ISBLK, stat.S_ISFIFO, stat.S_ISSOCK)):
+        raise UnsafeArchiveError(archive, f"member {info.filename!r} is a device or a pipe", advice=_BY_HAND)
+    return "folder" if info.is_dir() or stat.S_ISDIR(mode) else "file"
+
+
+# -- tar ---------------------------------------------------------------------------------------------------------------
+
+
+class _Plain:
+    """An uncompressed tar: members are skipped by seeking, and can be sought in."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self.read, self.seek, self.tell = source.read, source.seek, source.tell
+
+    def seekable(self) -> bool:
+        return True
+
+
+class _Forward:
+    """A compressed tar as far as it was read: it goes forward only, and counts what it unpacks."""
+
+    def __init__(self, source: BinaryIO, budget: Budget) -> None:
+        self._source, self._budget, self._position = source, budget, 0
+
+    def read(self, count: int) -> bytes:
+        data = self._source.read(count)
+        self._position += len(data)
+        self._budget.take_bytes(len(data))
+        return data
+
+    def seek(self, position: int) -> int:
+        if position < self._position:
+            raise io.UnsupportedOperation("a member of a compressed tar is read once, forward, before the next one is taken")
+        while position > self._position and self.read(min(_DRAIN, position - self._position)):
+            pass
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def seekable(self) -> bool:
+        return False
+
+
+class _StrictTarInfo(tarfile.TarInfo):
+    """A header whose damage ends the reading; `tarfile` takes it for the end of the archive."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _StrictTarInfo:
+        found = super().frombuf(buf, encoding, errors)
+        extended = (
+            tarfile.XHDTYPE,
+            tarfile.XGLTYPE,
+            tarfile.SOLARIS_XHDTYPE,
+            tarfile.GNUTYPE_LONGNAME,
+            tarfile.GNUTYPE_LONGLINK,
+        )
+        if found.size < 0 or (found.type in extended and found.size > _LONGEST_HEADER):
+            raise tarfile.ReadError(f"a header declares {found.size} bytes")
+        return found
+
+    @classmethod
+    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> _StrictTarInfo:
+        try:
+            found = super().fromtarfile(tarfile_)
+        except _END_MARK:
+            raise
+        except _NO_HEADER as error:
+            raise tarfile.ReadError("it stops without its end mark") from error
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(str(error)) from error
+        if found.size < 0:
+            raise tarfile.ReadError("a member has a negative size")
+        return found
+
+
+def _walk_tar(source: _Plain | _Forward, archive: str, budget: Budget) -> Iterator[tuple[Member, Callable[[], BinaryIO]]]:
+    opened: tarfile.TarFile | None = None
+    while True:
+        try:
+            if opened is None:
+                opened = tarfile.TarFile(
+                    fileobj=cast(Any, source), tarinfo=_StrictTarInfo, encoding="utf-8", errors="surrogateescape"
+                )
+            info = opened.next()
+        except ArchiveError:
+            raise
+        except _TAR_ERRORS as error:
+            raise _damage(archive, None, error) from error
+        if info is None:
+            break
+        opened.members.clear()  # type: ignore[attr-defined]  # else it holds every header until the end
+        budget.take_member()
+        member = _tar_member(info, archive)
+        if isinstance(source, _Plain):
+            budget.take_bytes(member.size)
+        yield member, _TarOpener(opened, info, archive)
+    _check_end(source, archive)
+
+
+@dataclass(frozen=True, slots=True)
+class _TarOpener:
+    opened: tarfile.TarFile
+    info: tarfile.TarInfo
+    archive: str
+
+    def __call__(self) -> BinaryIO:
+        return _member_file(self.opened.extractfile(self.info), self.archive, self.info.name, _TAR_ERRORS)
+
+
+def _tar_member(info: tarfile.TarInfo, archive: str) -> Member:
+    path = safe_path(archive, info.name)
+    if info.isreg():
+        return Member(info.name, path, "file", info.size)
+    if info.isdir():
+        return Member(info.name, path, "folder")
+    if info.issym() or info.islnk():
+        return Member(info.name, path, "symlink" if info.issym() else "hardlink", target=info.linkname)
+    raise UnsafeArchiveError(archive, f"member {info.name!r} is a device, a pipe or of an unknown kind", advice=_BY_HAND)
+
+
+def _check_end(source: _Plain | _Forward, archive: str) -> None:
+    """After the end mark only padding may come; reading it also checks the check sum of a compressed stream."""
+    while data := source.read(_DRAIN):
+        if data.count(0) != len(data):
+            raise ArchiveError(
+                archive, "more bytes follow the end of the tar (are these two archives in one file?)", advice=_BY_HAND
+            )

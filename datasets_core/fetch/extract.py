@@ -1,0 +1,278 @@
+"""Archives unpacked once, into a folder that no member can leave; and the names for reading them without that.
+
+The whole archive is read once to find out whether it is harmless, and only then a second time to write it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import ArchiveError, DatasetDiskError, UnsafeArchiveError
+from datasets_core.fetch.archive import archive_kind, detect, walk
+from datasets_core.fetch.checksum import Digest
+from datasets_core.fetch.decompress import decompressed, open_decompressed
+from datasets_core.fetch.listing import iter_archive, iter_files
+from datasets_core.fetch.members import Budget, Member, Plan, plan
+from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
+from datasets_core.fetch.temporaries import claim, discard, read_json, sweep, temporary_of
+
+__all__ = [
+    "ExtractionCache",
+    "archive_kind",
+    "decompressed",
+    "detect",
+    "extract",
+    "iter_archive",
+    "iter_files",
+    "open_decompressed",
+]
+
+logger = logging.getLogger(__name__)
+
+_CHUNK = 1 << 20
+_FOLDER_MODE = 0o755
+_FILE_MODE = 0o644
+_SUFFIX = re.compile(r"\.(gz|gzip|bz2|xz|zst|zstd|lz4)$", re.IGNORECASE)
+_LONGEST_NAME = 100
+_OnBytes = Callable[[int], object]
+
+
+def extract(path: str | os.PathLike[str], target: str, *, on_bytes: _OnBytes | None = None) -> None:
+    """Unpack an archive into the new folder `target`, or one compressed file into the new file `target`.
+
+    Links become copies, modes become 0644 and 0755; nothing is left behind where the archive is refused.
+
+    Args:
+        path: a local archive: zip, tar (plain or compressed), gz, bz2, xz, zst or lz4, told by its first bytes.
+        target: must not exist.
+        on_bytes: told how many more bytes were written.
+
+    Raises:
+        UnsafeArchiveError: a member would leave the folder, is a device, or a limit is passed.
+        ArchiveError: it is damaged, cut, encrypted, or no archive.
+        DatasetDiskError: the disk is full, read-only or forbidden.
+    """
+    source, told = os.fspath(path), on_bytes or _tell_nobody
+    with files.disk_errors(target):
+        try:
+            if archive_kind(source) is None and detect(source) in COMPRESSIONS:
+                _write_single(source, target, told)
+            else:
+                _write_members(source, target, told)
+        except BaseException:
+            discard(target)
+            raise
+
+
+def _tell_nobody(count: int) -> None:
+    return None
+
+
+def _write_members(archive: str, target: str, on_bytes: _OnBytes) -> None:
+    budget = Budget(archive, os.path.getsize(archive), settings())
+    planned = plan(archive, (member for member, _ in walk(archive)), budget)
+    if planned.repeated:
+        _check_repeated(archive, planned)
+    _check_space(target, planned.num_bytes)
+    os.mkdir(target, _FOLDER_MODE)
+    for folder in planned.folders:
+        _on_disk(archive, folder, lambda folder=folder: os.mkdir(os.path.join(target, folder), _FOLDER_MODE))
+    written: set[str] = set()
+    for member, opener in walk(archive):
+        if member.kind != "file" or member.path in written:
+            continue
+        if member.path not in planned.files:
+            raise ArchiveError(archive, "changed while it was read", advice="Run again when nobody writes it")
+        written.add(member.path)
+        with opener() as source:
+            _on_disk(
+                archive, member.path, lambda: _write_file(source, os.path.join(target, member.path), member, archive, on_bytes)
+            )
+    for link, origin in planned.copies:
+        _on_disk(archive, link, lambda: _copy(target, origin, link, on_bytes))
+
+
+def _check_repeated(archive: str, planned: Plan) -> None:
+    """Members of one name are harmless when they hold the same bytes."""
+    seen: dict[str, str] = {}
+    for member, opener in walk(archive):
+        if member.kind != "file" or member.path not in planned.repeated:
+            continue
+        digest = Digest()
+        with opener() as source:
+            while data := source.read(_CHUNK):
+                digest.update(data)
+        if seen.setdefault(member.path, digest.hexdigest()) != digest.hexdigest():
+            raise UnsafeArchiveError(
+                archive, f"member {member.name!r} appears twice and differs", advice="Unpack it by hand and give the folder"
+            )
+
+
+def _check_space(target: str, needed: int) -> None:
+    free = files.free_bytes(target)
+    if free is not None and needed > free:
+        raise DatasetDiskError(target, "the disk is too small for what the archive holds", needed=needed, free=free)
+
+
+def _on_disk(archive: str, path: str, write: Callable[[], object]) -> None:
+    try:
+        write()
+    except FileExistsError as error:  # a disk that takes `A` and `a` for one name
+        raise ArchiveError(
+            archive, f"member {path!r} has the name of another on this disk", advice="Unpack it elsewhere"
+        ) from error
+
+
+def _write_file(source: BinaryIO, path: str, member: Member, archive: str, on_bytes: _OnBytes) -> None:
+    count = 0
+    with _new_file(path) as out:
+        while data := source.read(_CHUNK):
+            out.write(data)
+            count += len(data)
+            on_bytes(len(data))
+    if count != member.size:
+        reason = f"member {member.name!r} holds {count} bytes and declares {member.size}"
+        raise ArchiveError(archive, reason, advice="Fetch the archive again, or ask who made it")
+
+
+def _new_file(path: str) -> BinaryIO:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return cast(BinaryIO, open(os.open(path, flags, _FILE_MODE), "wb", buffering=0))
+
+
+def _copy(target: str, origin: str, link: str, on_bytes: _OnBytes) -> None:
+    path = os.path.join(target, link)
+    os.makedirs(os.path.dirname(path), _FOLDER_MODE, exist_ok=True)
+    with open(os.path.join(target, origin), "rb") as source, _new_file(path) as out:
+        shutil.copyfileobj(source, out, _CHUNK)
+        on_bytes(out.tell())
+
+
+def _write_single(path: str, target: str, on_bytes: _OnBytes) -> None:
+    budget = Budget(path, os.path.getsize(path), settings())
+    with open_decompressed(path) as source, _new_file(target) as out:
+        while data := source.read(_CHUNK):
+            budget.take_bytes(len(data))
+            out.write(data)
+            on_bytes(len(data))
+
+
+# -- once --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionCache:
+    """The folder in which every archive is unpacked once, whatever the number of processes that ask.
+
+    `<key>` is a folder with what came out, `<key>.json` says how much that was; `<key>` follows from the content of the archive.
+    """
+
+    folder: str
+
+    def extract(
+        self,
+        path: str,
+        *,
+        identity: str | None = None,
+        name: str | None = None,
+        force: bool = False,
+        on_bytes: _OnBytes | None = None,
+    ) -> str:
+        """The folder (of a single compressed file: the file) that a local archive unpacks to; `path` itself where it is none.
+
+        Args:
+            path: a local file.
+            identity: what changes when its content does (its sha256); by default its place, size and times.
+            name: the name by which the user knows it; by default that of `path`.
+            force: unpack again.
+            on_bytes: told how many more bytes were written.
+
+        Raises:
+            ArchiveError: as `extract`.
+        """
+        with open(path, "rb") as source:
+            kind = kind_of(source.read(HEAD_BYTES))
+        if kind is None:
+            return path
+        single = kind in COMPRESSIONS and archive_kind(path) is None
+        leaf = _plain_name(name or path) if single else ""
+        key = hashlib.sha256(f"{identity or _identity_of(path)}\n{leaf}".encode()).hexdigest()
+        final = os.path.join(self.folder, key)
+        result = os.path.join(final, leaf) if leaf else final
+        if not force and _is_whole(final):
+            return result
+        with files.locked(final + ".lock"):
+            if force or not _is_whole(final):
+                self._unpack(path, final, leaf, on_bytes)
+        return result
+
+    def _unpack(self, path: str, final: str, leaf: str, on_bytes: _OnBytes | None) -> None:
+        with files.disk_errors(self.folder):
+            sweep(self.folder)
+            temporary = temporary_of(final)
+            discard(temporary)
+            discard(final)
+            claim(temporary)
+            try:
+                if leaf:
+                    os.mkdir(temporary, _FOLDER_MODE)
+                extract(path, os.path.join(temporary, leaf) if leaf else temporary, on_bytes=on_bytes)
+                num_files, num_bytes = _measure(temporary)
+                os.rename(temporary, final)
+                record = {"files": num_files, "bytes": num_bytes}
+                files.write_atomically(final + ".json", json.dumps(record).encode())
+            finally:
+                discard(temporary)
+
+    def remove(self, path: str) -> None:
+        """Forget what `extract` returned; a path from elsewhere is left alone."""
+        inside = os.path.relpath(path, self.folder)
+        key = inside.split(os.sep)[0]
+        if re.fullmatch(r"[0-9a-f]{64}", key):
+            final = os.path.join(self.folder, key)
+            with files.locked(final + ".lock"):
+                discard(final)
+
+
+def _is_whole(folder: str) -> bool:
+    record = read_json(folder + ".json")
+    if record is None or not os.path.isdir(folder):
+        return False
+    if (record.get("files"), record.get("bytes")) == _measure(folder):
+        return True
+    logger.warning("%s is damaged (files are missing or altered) and is unpacked again.", folder)
+    return False
+
+
+def _measure(folder: str) -> tuple[int, int]:
+    """How many files are below `folder`, and of how many bytes together."""
+    num_files = num_bytes = 0
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                below = _measure(entry.path)
+                num_files, num_bytes = num_files + below[0], num_bytes + below[1]
+            else:
+                num_files, num_bytes = num_files + 1, num_bytes + entry.stat(follow_symlinks=False).st_size
+    return num_files, num_bytes
+
+
+def _identity_of(path: str) -> str:
+    found = os.stat(path)
+    return f"{os.path.realpath(path)}\n{found.st_size}\n{found.st_mtime_ns}\n{found.st_ctime_ns}"
+
+
+def _plain_name(path: str) -> str:
+    """The name of what is inside a compressed file, in harmless characters."""
+    name = _SUFFIX.sub("", os.path.basename(path.rstrip("/")))
+    return re.sub(r"[^\w.-]+", "_", name).lstrip(".")[-_LONGEST_NAME:] or "data"

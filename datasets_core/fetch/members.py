@@ -1,0 +1,236 @@
+"""Members of archives as values, and the rules by which a whole archive is refused before anything of it is written."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from datasets_core.config import Config
+from datasets_core.errors import ArchiveError, UnsafeArchiveError
+
+MemberKind = Literal["file", "folder", "symlink", "hardlink"]
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_FREE_OF_RATIO = 100_000_000  # what an archive may unpack to whatever its ratio
+_LINK_HOPS = 40
+_UNSAFE_ADVICE = "Do not trust this archive; if you do, unpack it by hand and give the folder"
+_LIMIT_ADVICE = "If you trust it, raise {setting} with datasets_core.config.using({setting}=…)"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One entry of an archive.
+
+    Attributes:
+        name: as the archive has it.
+        path: where it belongs below the folder, with `/` between the parts; "" is the folder itself.
+        kind: what it is.
+        size: bytes of a file, as declared.
+        target: what a link says that it points to.
+    """
+
+    name: str
+    path: str
+    kind: MemberKind
+    size: int = 0
+    target: str = ""
+
+
+def safe_path(archive: str, name: str) -> str:
+    """The path of a member below its folder, without empty and `.` parts.
+
+    >>> safe_path("a.zip", "./data//train.csv")
+    'data/train.csv'
+
+    Raises:
+        UnsafeArchiveError: the name leads out of the folder on some system, or is no UTF-8.
+    """
+    if reason := _why_unsafe(name):
+        raise UnsafeArchiveError(archive, f"member {name!r} {reason}", advice=_UNSAFE_ADVICE)
+    return "/".join(part for part in name.split("/") if part not in ("", "."))
+
+
+def _why_unsafe(name: str) -> str | None:
+    parts = name.replace("\\", "/").split("/")  # Windows parts names at either
+    if not name:
+        return "has no name"
+    if "\0" in name:
+        return "has a zero byte in its name"
+    if name.startswith(("/", "\\")) or _DRIVE.match(name):
+        return "has an absolute path"
+    if ".." in parts:
+        return "leads out of the folder"
+    if any(_DRIVE.match(part) for part in parts):
+        return "names a drive"
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return "has a name that is not UTF-8"
+    return None
+
+
+class Budget:
+    """The limits on what one archive may unpack to, counted down while it is read.
+
+    Args:
+        archive: its name for messages.
+        packed_bytes: its own size, None where unknown (then no ratio is taken).
+        limits: the settings that hold.
+    """
+
+    def __init__(self, archive: str, packed_bytes: int | None, limits: Config) -> None:
+        self._archive, self._limits = archive, limits
+        self._by_ratio = None if packed_bytes is None else max(_FREE_OF_RATIO, packed_bytes * limits.max_archive_ratio)
+        self.num_members = 0
+        self.num_bytes = 0
+
+    def take_member(self) -> None:
+        """One more member."""
+        self.num_members += 1
+        if self.num_members > self._limits.max_archive_members:
+            self._refuse(f"more than {self._limits.max_archive_members:,} members", "max_archive_members")
+
+    def take_bytes(self, count: int) -> None:
+        """`count` more bytes out of the archive."""
+        self.num_bytes += count
+        if self.num_bytes > self._limits.max_archive_bytes:
+            self._refuse(f"unpacks to more than {self._limits.max_archive_bytes:,} bytes", "max_archive_bytes")
+        if self._by_ratio is not None and self.num_bytes > self._by_ratio:
+            self._refuse(f"unpacks to more than {self._limits.max_archive_ratio} times its size", "max_archive_ratio")
+
+    def _refuse(self, reason: str, setting: str) -> None:
+        raise UnsafeArchiveError(self._archive, reason, advice=_LIMIT_ADVICE.format(setting=setting))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What unpacking an archive comes to, once all of it has been found harmless.
+
+    Attributes:
+        files: path → declared size, in archive order.
+        folders: paths of folders, parents first.
+        copies: (path of a link, path of the file whose content it gets).
+        repeated: paths that several members claim; their contents must be the same.
+    """
+
+    files: dict[str, int]
+    folders: list[str]
+    copies: list[tuple[str, str]]
+    repeated: frozenset[str]
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes that will be written."""
+        return sum(self.files.values()) + sum(self.files[source] for _, source in self.copies)
+
+
+def plan(archive: str, members: Iterable[Member], budget: Budget) -> Plan:
+    """Check all members together and say what to write.
+
+    Raises:
+        UnsafeArchiveError: a link leaves the archive, or a member lies below another that is no folder.
+        ArchiveError: a link points to nothing.
+    """
+    sizes: dict[str, int] = {}
+    folders: dict[str, None] = {}
+    links: dict[str, Member] = {}
+    repeated: set[str] = set()
+    for member in members:
+        if member.kind == "folder":
+            if member.path:
+                folders[member.path] = None
+            continue
+        if not member.path:
+            raise UnsafeArchiveError(archive, f"member {member.name!r} takes the place of the folder", advice=_UNSAFE_ADVICE)
+        if member.path in sizes or member.path in links:
+            _check_repeated(archive, member, links.get(member.path), repeated)
+        if member.kind == "file":
+            sizes.setdefault(member.path, member.size)
+        else:
+            links.setdefault(member.path, member)
+    for path in [*sizes, *links]:
+        for above in _parents(path):
+            folders.setdefault(above, None)
+    for path in folders:
+        if path in sizes or path in links:
+            raise UnsafeArchiveError(archive, f"member {path!r} is both a folder and not", advice=_UNSAFE_ADVICE)
+    copies = list(_Links(archive, sizes, folders, links, budget).copies())
+    ordered = sorted(folders, key=lambda path: path.count("/"))
+    return Plan(sizes, ordered, copies, frozenset(repeated))
+
+
+def _check_repeated(archive: str, member: Member, earlier: Member | None, repeated: set[str]) -> None:
+    if earlier is not None or member.kind != "file":
+        if earlier is None or (earlier.kind, earlier.target) != (member.kind, member.target):
+            raise UnsafeArchiveError(archive, f"member {member.name!r} appears twice and differs", advice=_UNSAFE_ADVICE)
+        return
+    repeated.add(member.path)
+
+
+def _parents(path: str) -> Iterator[str]:
+    while path := posixpath.dirname(path):
+        yield path
+
+
+class _Links:
+    """The links of one archive, each resolved to the files whose content it stands for."""
+
+    def __init__(
+        self, archive: str, sizes: dict[str, int], folders: dict[str, None], links: dict[str, Member], budget: Budget
+    ) -> None:
+        self._archive, self._sizes, self._folders, self._links, self._budget = archive, sizes, folders, links, budget
+
+    def copies(self) -> Iterator[tuple[str, str]]:
+        for path, member in self._links.items():
+            yield from self._expand(path, member, ())
+
+    def _expand(self, path: str, member: Member, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        target = self._resolve(member)
+        if target in self._sizes:
+            self._budget.take_member()
+            self._budget.take_bytes(self._sizes[target])
+            yield path, target
+        elif target in self._folders or not target:
+            inside = f"{target}/" if target else ""
+            if path.startswith(inside) or target in above:
+                raise UnsafeArchiveError(self._archive, f"link {member.name!r} points into a circle", advice=_UNSAFE_ADVICE)
+            for name in [*self._sizes, *self._links]:
+                if name.startswith(inside):
+                    leaf = self._links.get(name) or Member(name, name, "hardlink", target=name)
+                    yield from self._expand(f"{path}/{name[len(inside) :]}", leaf, (*above, target))
+        else:
+            raise ArchiveError(
+                self._archive,
+                f"link {member.name!r} points to {member.target!r}, which the archive does not hold",
+                advice="Unpack it by hand and give the folder",
+            )
+
+    def _resolve(self, member: Member) -> str:
+        path = self._target(member)
+        for _ in range(_LINK_HOPS):
+            through = next((prefix for prefix in (path, *_parents(path)) if prefix in self._links), None)
+            if through is None:
+                return path
+            path = posixpath.join(self._target(self._links[through]), path[len(through) + 1 :]).rstrip("/")
+        raise UnsafeArchiveError(self._archive, f"link {member.name!r} points into a circle", advice=_UNSAFE_ADVICE)
+
+    def _target(self, member: Member) -> str:
+        """Where a link points, by its words alone, below the folder."""
+        words = member.target.replace("\\", "/")
+        parts = [] if member.kind == "hardlink" else posixpath.dirname(member.path).split("/")
+        parts = [part for part in parts if part]
+        outward = not words or "\0" in words or words.startswith("/") or _DRIVE.match(words) is not None
+        for part in words.split("/"):
+            if part == "..":
+                outward = outward or not parts
+                del parts[-1:]
+            elif part not in ("", "."):
+                parts.append(part)
+        if outward:
+            raise UnsafeArchiveError(
+                self._archive, f"link {member.name!r} points out of the archive, to {member.target!r}", advice=_UNSAFE_ADVICE
+            )
+        return "/".join(parts)

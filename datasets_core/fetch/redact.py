@@ -1,0 +1,48 @@
+"""URLs as they may be shown: without passwords, tokens and signatures."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit, urlunsplit
+
+HIDDEN = "***"
+
+_SECRET_NAME = re.compile(
+    r"sig|token|key|secret|auth|cred|passw|pwd|policy|session|jwt|code|^x-(amz|goog|ms|oss)|^se$|^st$|^sp$|^sv$|^hmac|^hdnea",
+    re.IGNORECASE,
+)
+_LONG_VALUE = 40  # characters; no page number or file name, most likely a signature
+_URL_IN_TEXT = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"<>\]]+", re.IGNORECASE)
+
+
+def redact(url: str) -> str:
+    """`url` with its user-info, its fragment and the secret values of its query hidden; other paths as they are.
+
+    >>> redact("https://me:pw@host/a.zip?download=1&X-Amz-Signature=abc")
+    'https://***@host/a.zip?download=1&X-Amz-Signature=***'
+    >>> redact("data/train.csv")
+    'data/train.csv'
+    """
+    if "::" in url:
+        return "::".join(redact(part) for part in url.split("::"))
+    if "://" not in url:
+        return url
+    try:
+        scheme, netloc, path, query, _ = urlsplit(url)
+    except ValueError:  # an address that does not parse is shown up to where a secret could begin
+        return url.partition("?")[0].rpartition("@")[2]
+    _, mark, host = netloc.rpartition("@")
+    shown = "&".join(_shown(part) for part in query.split("&")) if query else ""
+    return urlunsplit((scheme, f"{HIDDEN}@{host}" if mark else netloc, path, shown, ""))
+
+
+def _shown(part: str) -> str:
+    name, mark, value = part.partition("=")
+    if not mark:
+        return HIDDEN if len(name) >= _LONG_VALUE else name
+    return f"{name}={HIDDEN}" if value and (_SECRET_NAME.search(name) or len(value) >= _LONG_VALUE) else part
+
+
+def redact_text(text: str) -> str:
+    """`text` with every URL in it redacted."""
+    return _URL_IN_TEXT.sub(lambda found: redact(found.group()), text)
