@@ -1,11 +1,42 @@
-"""What the author of a repository wrote about it: the card's YAML, `dataset_infos.json`, `checksums.tsv`."""
+"""What the author of a repository wrote about it: the card's YAML, `dataset_infos.json`, `checksums.tsv`.
+
+The author is not trusted: the YAML makes plain values only, its size is limited as if every alias were written out, and a
+card names only files of its own repository.  Whatever is wrong is reported with file and line.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
+from urllib.parse import unquote
 
-from datasets_core.meta.info import DatasetInfo
+import yaml
+from datasets_core.features.schema import Features
+
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError
+from datasets_core.meta.info import DatasetInfo, info_of, parse_json
+from datasets_core.meta.split import NamedSplit
+from datasets_core.meta.version import Version
+
+MAX_TEXT = 32 << 20
+MAX_NODES = 500_000
+MAX_DEPTH = 64
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CLOSING = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_OPENING = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*---[ \t]*\r?\n")
+_OURS = re.compile(r"^(?:configs|dataset_info)[ \t]*:", re.MULTILINE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|[\\/])|[A-Za-z]:")
+_CONFIG_NAME = re.compile(r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}")
+_SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
+_UNKNOWN = ("None", "null", "-", "")
+# Scalars below these keys are names, which YAML would read as numbers, dates or booleans: a class called `no`.
+_TEXT_KEYS = frozenset(
+    {"config_name", "name", "names", "split", "path", "data_dir", "data_files", "dtype", "version", "description"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +49,7 @@ class ConfigEntry:
         data_dir: folder inside the repository, if one is named.
         default: whether the card calls it the default.
         version: version, if one is named.
-        options: everything else, for the builder's config.
+        options: everything else, for the builder's config; `features` as a `Features`.
     """
 
     name: str
@@ -35,3 +66,383 @@ class Card:
 
     configs: list[ConfigEntry] = field(default_factory=list)
     infos: dict[str, DatasetInfo] = field(default_factory=dict)
+
+    @property
+    def default_config(self) -> str | None:
+        """The config that is meant where none is named: the one marked so, one called `default`, or the only one."""
+        marked = [entry.name for entry in self.configs if entry.default]
+        named = [entry.name for entry in self.configs if entry.name == "default"]
+        only = [entry.name for entry in self.configs] if len(self.configs) == 1 else []
+        return next(iter(marked + named + only), None)
+
+    def merge(self, other: Card) -> Card:
+        """Both cards as one; where both speak of a config, `other` has the word."""
+        configs = {entry.name: entry for entry in [*self.configs, *other.configs]}
+        return Card(list(configs.values()), {**self.infos, **other.infos})
+
+
+def read_card(text: str, *, path: str) -> Card:
+    """The configs and infos that a card describes.
+
+    Args:
+        text: a `README.md`, whose front matter is read, or a `.yaml` file, which is read whole.  A README without front
+            matter is a card without configs.
+        path: name of the file, which also tells the two apart.
+
+    Raises:
+        ManifestError: broken YAML, or a value of the wrong kind; names the line.
+        ConfigurationError: a path that leaves the repository; names the line.
+
+    >>> read_card("---\\nconfigs:\\n- config_name: en\\n  data_files: en/*.csv\\n---\\n# Title\\n", path="README.md").configs
+    [ConfigEntry(name='en', data_files={'train': ['en/*.csv']}, data_dir=None, default=False, version=None, options={})]
+    """
+    if len(text) > MAX_TEXT:
+        raise ManifestError(path, f"it is longer than {MAX_TEXT:,} characters")
+    found = (text, 0) if path.endswith((".yaml", ".yml")) else _front_matter(text, path)
+    return _CardReader(path, found[1]).card(found[0]) if found else Card()
+
+
+def _front_matter(text: str, path: str) -> tuple[str, int] | None:
+    """The YAML at the head of a README and the number of lines above it; None where there is none."""
+    opening = _OPENING.match(text)
+    if opening is None:
+        return None
+    closing = _CLOSING.search(text, opening.end())
+    if closing is None:
+        if _OURS.search(text):
+            raise ManifestError(path, "the front matter that begins with '---' is not closed by a second '---'")
+        return None  # a horizontal rule, and no front matter
+    return text[opening.end() : closing.start()], text.count("\n", 0, opening.end())
+
+
+class _CardReader:
+    """Reads the YAML of one card; knows its file and its lines."""
+
+    def __init__(self, path: str, lines_above: int) -> None:
+        self._path, self._lines_above = path, lines_above
+        self._scalars = yaml.constructor.SafeConstructor()
+
+    def card(self, text: str) -> Card:
+        root = self._compose(text)
+        if root is None or (isinstance(root, yaml.ScalarNode) and root.tag.endswith(":null")):
+            return Card()
+        if not isinstance(root, yaml.MappingNode):
+            self._fail(root, "the card's YAML is not a mapping of keys to values")
+        wanted = {key: value for key, value in self._pairs(root) if key.value in ("configs", "dataset_info")}
+        keys = [key.value for key in wanted]
+        if len(set(keys)) < len(keys):
+            self._fail(root, "'configs' or 'dataset_info' appears twice")
+        values = {key.value: value for key, value in wanted.items()}
+        return Card(self._configs(values.get("configs")), self._infos(values.get("dataset_info")))
+
+    # -- configs -------------------------------------------------------------------------------------------------------
+
+    def _configs(self, node: Any) -> list[ConfigEntry]:
+        if node is None or _is_null(node):
+            return []
+        if not isinstance(node, yaml.SequenceNode):
+            self._fail(node, "configs is not a list; begin each config with '- config_name:'")
+        found: dict[str, ConfigEntry] = {}
+        for item in node.value:
+            entry = self._config(item)
+            if entry.name in found:
+                self._fail(item, f"there are two configs {entry.name!r}")
+            other = next((known.name for known in found.values() if known.default), None)
+            if entry.default and other is not None:
+                self._fail(item, f"both {other!r} and {entry.name!r} are marked 'default: true'")
+            found[entry.name] = entry
+        return list(found.values())
+
+    def _config(self, node: Any) -> ConfigEntry:
+        form, lines = self._mapping(node, "a config")
+        if "config_name" not in form:
+            self._fail(node, "a config has no config_name")
+        at = lines.get
+        name = self._config_name(form.pop("config_name"), at("config_name"))
+        default, version = form.pop("default", False), form.pop("version", None)
+        if not isinstance(default, bool):
+            self._fail(at("default"), f"default is {default!r}, and should be true or false")
+        if version is not None:
+            self._trying(at("version"), partial(Version, version))
+        data_dir = form.pop("data_dir", None)
+        if data_dir is not None:
+            self._inside(data_dir, "data_dir", at("data_dir"))
+        data_files = self._data_files(form.pop("data_files"), at("data_files")) if form.get("data_files") is not None else None
+        form.pop("data_files", None)
+        if form.get("features") is not None:
+            form["features"] = self._trying(at("features"), partial(Features.from_yaml_list, form["features"]))
+        return ConfigEntry(name, data_files, data_dir, default, version, form)
+
+    def _config_name(self, name: Any, node: Any) -> str:
+        if not isinstance(name, str) or _CONFIG_NAME.fullmatch(name) is None:
+            self._fail(node, f"the config_name {name!r} is not a text without any of <>:/\\|?*")
+        return name
+
+    def _data_files(self, form: Any, node: Any) -> dict[str, list[str]]:
+        if isinstance(form, str) or (isinstance(form, list) and form and all(isinstance(item, str) for item in form)):
+            return {"train": self._patterns(form, node)}
+        if not isinstance(form, list) or not form or not all(isinstance(item, dict) for item in form):
+            self._fail(node, "data_files is not a text, a list of texts or a list of {split, path}")
+        found: dict[str, list[str]] = {}
+        for item, place in zip(form, node.value, strict=True):
+            if set(item) != {"split", "path"}:
+                self._fail(place, f"an item of data_files has the keys {sorted(item)}, and should have 'split' and 'path'")
+            split = item["split"]
+            if not isinstance(split, str):
+                self._fail(place, f"the split {split!r} is not a text")
+            self._trying(place, partial(NamedSplit, split))
+            if split in found:
+                self._fail(place, f"the split {split!r} appears twice in data_files")
+            found[split] = self._patterns(item["path"], place)
+        return found
+
+    def _patterns(self, form: Any, node: Any) -> list[str]:
+        patterns = [form] if isinstance(form, str) else form
+        if not isinstance(patterns, list) or not patterns:
+            self._fail(node, f"the path {form!r} is not a text or a list of texts")
+        for pattern in patterns:
+            self._inside(pattern, "data_files", node)
+        return patterns
+
+    def _inside(self, path: Any, key: str, node: Any) -> None:
+        if not isinstance(path, str) or not path:
+            self._fail(node, f"{key} names {path!r}, which is no path")
+        reason = way_out(path)
+        if reason:
+            raise ConfigurationError(
+                f"{self._path}, line {self._line(node)}: {key} names {path!r}, which {reason}. "
+                "A card names only files of its own repository, relative to it."
+            )
+
+    # -- infos ---------------------------------------------------------------------------------------------------------
+
+    def _infos(self, node: Any) -> dict[str, DatasetInfo]:
+        if node is None or _is_null(node):
+            return {}
+        items = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        found: dict[str, DatasetInfo] = {}
+        for item in items:
+            form, lines = self._mapping(item, "dataset_info")
+            if form.get("config_name") is None:
+                if len(items) > 1:
+                    self._fail(item, "one of several dataset_info has no config_name")
+                form["config_name"] = "default"
+            name = self._config_name(form["config_name"], lines.get("config_name", item))
+            if name in found:
+                self._fail(item, f"there are two dataset_info of config {name!r}")
+            for key in ("features", "splits"):
+                if form.get(key) is not None and not isinstance(form[key], list):
+                    self._fail(lines[key], f"{key} of dataset_info is not a list")
+            found[name] = self._trying(item, partial(DatasetInfo.from_yaml_dict, form))
+        return found
+
+    # -- YAML ----------------------------------------------------------------------------------------------------------
+
+    def _compose(self, text: str) -> Any:
+        try:
+            _Weigher(self._fail).weigh(_events(text))
+            loader = _Loader(text)
+            try:
+                return loader.get_single_node()
+            finally:
+                loader.dispose()
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            problem = " ".join(filter(None, (error.context, error.problem))) or "it cannot be read"
+            line = None if mark is None else mark.line + 1 + self._lines_above
+            raise ManifestError(
+                self._path, f"{'' if line is None else f'line {line}: '}the YAML is broken: {problem}"
+            ) from error
+        except (yaml.YAMLError, UnicodeError) as error:
+            position = getattr(error, "position", getattr(error, "start", 0)) or 0
+            line = text.count("\n", 0, position) + 1 + self._lines_above
+            raise ManifestError(self._path, f"near line {line}: the YAML holds a character that is not allowed") from error
+
+    def _pairs(self, node: Any) -> Iterator[tuple[Any, Any]]:
+        """The keys and values of a mapping node, merges (`<<`) written out."""
+        merges = False
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self._fail(key, "a key is not a plain text")
+            merges = merges or key.tag == "tag:yaml.org,2002:merge"
+            if key.value in seen:
+                self._fail(key, f"the key {key.value!r} appears twice")
+            seen.add(key.value)
+        if merges:
+            try:
+                self._scalars.flatten_mapping(node)
+            except yaml.YAMLError as error:
+                self._fail(node, f"'<<' does not name a mapping ({error.args[2] if len(error.args) > 2 else error})")
+        return iter({key.value: (key, value) for key, value in node.value}.values())
+
+    def _mapping(self, node: Any, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A mapping as plain values, and the node of each value."""
+        if not isinstance(node, yaml.MappingNode):
+            self._fail(node, f"{what} is not a mapping of keys to values")
+        pairs = list(self._pairs(node))
+        values = {key.value: self._plain(value, key.value) for key, value in pairs}
+        return values, {key.value: value for key, value in pairs}
+
+    def _plain(self, node: Any, key: str) -> Any:
+        if isinstance(node, yaml.SequenceNode):
+            return [self._plain(item, key) for item in node.value]
+        if isinstance(node, yaml.MappingNode):
+            pairs = list(self._pairs(node))
+            return {name.value: self._plain(value, "names" if key == "names" else name.value) for name, value in pairs}
+        kind = node.tag.removeprefix("tag:yaml.org,2002:")
+        if kind in ("str", "timestamp") or (kind in ("bool", "int", "float") and key in _TEXT_KEYS):
+            return node.value
+        if kind == "null":
+            return node.value if key == "dtype" and node.value else None
+        if kind not in ("bool", "int", "float"):
+            self._fail(node, f"the tag {node.tag!r} is not allowed")
+        try:
+            return getattr(self._scalars, f"construct_yaml_{kind}")(node)
+        except (ValueError, KeyError) as error:
+            raise ManifestError(self._path, f"line {self._line(node)}: {node.value[:40]!r} cannot be read as {kind}") from error
+
+    def _trying(self, node: Any, make: Callable[[], Any]) -> Any:
+        """What `make` makes; its error, whatever it is, as one about this line of the card."""
+        try:
+            return make()
+        except DatasetsCoreError as error:
+            raise ManifestError(self._path, f"line {self._line(node)}: {str(error).rstrip('.')}") from error
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            reason = f"the value cannot be understood ({type(error).__name__}: {error})"
+            raise ManifestError(self._path, f"line {self._line(node)}: {reason}") from error
+
+    def _line(self, node: Any) -> int:
+        return int(node.start_mark.line) + 1 + self._lines_above
+
+    def _fail(self, node: Any, reason: str) -> NoReturn:
+        raise ManifestError(self._path, f"line {self._line(node)}: {reason}")
+
+
+def _is_null(node: Any) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+
+
+def _events(text: str) -> Iterator[Any]:
+    loader = _Loader(text)
+    try:
+        while loader.check_event():
+            yield loader.get_event()
+    finally:
+        loader.dispose()
+
+
+@dataclass(slots=True)
+class _Weight:
+    anchor: str | None
+    nodes: int = 1
+    height: int = 1
+
+
+class _Weigher:
+    """Weighs a document event by event, each alias as heavy as what it stands for, before anything is made of it."""
+
+    def __init__(self, fail: Callable[[Any, str], NoReturn]) -> None:
+        self._fail = fail
+        self._open: list[_Weight] = []
+        self._known: dict[str, _Weight] = {}
+
+    def weigh(self, events: Iterable[Any]) -> None:
+        """Raise through `fail` when the document is too large, too deep, or contains itself."""
+        for event in events:
+            if isinstance(event, yaml.CollectionStartEvent):
+                self._open.append(_Weight(event.anchor))
+                if len(self._open) > MAX_DEPTH:
+                    self._fail(event, f"the YAML is nested deeper than {MAX_DEPTH} levels")
+            elif isinstance(event, yaml.CollectionEndEvent):
+                self._close(self._open.pop(), event)
+            elif isinstance(event, yaml.ScalarEvent):
+                self._close(_Weight(event.anchor), event)
+            elif isinstance(event, yaml.AliasEvent):
+                if any(weight.anchor == event.anchor for weight in self._open):
+                    self._fail(event, f"the alias *{event.anchor} stands inside the value that it names")
+                known = self._known.get(str(event.anchor), _Weight(None))
+                self._close(_Weight(None, known.nodes, known.height), event)
+
+    def _close(self, weight: _Weight, event: Any) -> None:
+        if weight.anchor is not None:
+            self._known[weight.anchor] = weight
+        if len(self._open) + weight.height > MAX_DEPTH + 1:
+            self._fail(event, f"the YAML is nested deeper than {MAX_DEPTH} levels")
+        if self._open:
+            above = self._open[-1]
+            above.nodes += weight.nodes
+            above.height = max(above.height, weight.height + 1)
+            if above.nodes > MAX_NODES:
+                self._fail(event, f"the YAML holds more than {MAX_NODES:,} values, aliases written out")
+
+
+def way_out(path: str) -> str | None:
+    """Why a path of a card may lead out of its repository; None for a path that stays inside.
+
+    >>> way_out("data/*.csv"), way_out("../x"), way_out("s3://bucket/x")
+    (None, "goes up by '..'", 'has a scheme')
+    """
+    for text in (path, unquote(path)):
+        steps = re.split(r"[/\\]", text)
+        if any(ord(character) < 32 for character in text):
+            return "holds a control character"
+        if "::" in text:
+            return "chains file systems by '::'"
+        if _SCHEME.match(text) or "://" in text:
+            return "has a scheme"
+        if not steps[0] or steps[0].startswith("~"):
+            return "is absolute"
+        if ".." in (step.strip() for step in steps):
+            return "goes up by '..'"
+    return None
+
+
+def read_dataset_infos(text: str | bytes, *, path: str) -> dict[str, DatasetInfo]:
+    """The infos of an old `dataset_infos.json`, by config name.
+
+    Raises:
+        ManifestError: the file is no such JSON; names the line or the config.
+    """
+    form = parse_json(text, path=path)
+    if not isinstance(form, dict):
+        raise ManifestError(path, "it does not hold an object of infos by config name")
+    found = {name: info_of(info, path=path, place=f"config {name!r}") for name, info in form.items()}
+    for name, info in found.items():
+        info.config_name = info.config_name or name
+    return found
+
+
+def read_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
+    """What a `checksums.tsv` records of each URL: `num_bytes` and `checksum` (sha256), None where unknown.
+
+    Each line is `url`, `size`, `sha256` and a file name, with tabs between them; the old form has blanks and no file name.
+
+    Raises:
+        ManifestError: a line that is neither; names it.
+
+    >>> read_checksums("https://example.org/a.zip\\t12\\tNone\\ta.zip\\n", path="checksums.tsv")
+    {'https://example.org/a.zip': {'num_bytes': 12, 'checksum': None}}
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        line = line.rstrip("\r")
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = line.split("\t") if "\t" in line else line.rsplit(None, 2)
+        if len(fields) not in (3, 4) or not fields[0].strip():
+            raise ManifestError(
+                path, f"line {number}: {line[:80]!r} is not url, size, sha256 and file name, with tabs between them"
+            )
+        url, size, checksum = (part.strip() for part in fields[:3])
+        if size not in _UNKNOWN and not (size.isascii() and size.isdigit() and len(size) < 20):
+            raise ManifestError(path, f"line {number}: the size {size[:40]!r} is not a number of bytes")
+        if checksum not in _UNKNOWN and _SHA256.fullmatch(checksum) is None:
+            raise ManifestError(path, f"line {number}: {checksum[:80]!r} is not a sha256, which has 64 hexadecimal digits")
+        record = {
+            "num_bytes": None if size in _UNKNOWN else int(size),
+            "checksum": None if checksum in _UNKNOWN else checksum.lower(),
+        }
+        if found.setdefault(url, record) != record:
+            raise ManifestError(path, f"line {number}: {url} is recorded a second time, with another size or sha256")
+    return found

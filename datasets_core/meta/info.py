@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from datasets_core.features.schema import Features
 
+from datasets_core import files
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileNotFoundDatasetsError, ManifestError
 from datasets_core.meta.split_info import SplitDict
 from datasets_core.meta.version import Version
 
@@ -14,6 +21,7 @@ INFO_FILE = "dataset_info.json"
 LICENSE_FILE = "LICENSE"
 _TEXTS = ("description", "citation", "homepage", "license")
 _SIZES = ("download_size", "post_processing_size", "dataset_size", "size_in_bytes")
+_CARD_SIZES = ("download_size", "dataset_size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,9 @@ class DatasetInfo:
     """What is recorded of a dataset; None is unknown.
 
     Stored forms are taken as they are: features, version, splits and supervised keys may be given as dicts, lists or texts.
+
+    >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
+    SplitInfo(name='train', num_bytes=0, num_examples=3, shard_lengths=None, original_shard_lengths=None, dataset_name=None)
     """
 
     description: str = field(default_factory=str)
@@ -36,7 +47,7 @@ class DatasetInfo:
     homepage: str = field(default_factory=str)
     license: str = field(default_factory=str)
     features: Features | None = None
-    post_processed: dict[str, Any] | None = None
+    post_processed: Any = None
     supervised_keys: SupervisedKeysData | None = None
     builder_name: str | None = None
     dataset_name: str | None = None
@@ -49,3 +60,252 @@ class DatasetInfo:
     dataset_size: int | None = None
     size_in_bytes: int | None = None
     task_templates: list[Any] | None = None
+
+    def __post_init__(self) -> None:
+        # What a script or a stored form gives may be of another type than what is kept.
+        features: Any = self.features
+        if features is not None and not isinstance(features, Features):
+            self.features = Features.from_dict(features) if _is_stored(features) else Features(features)
+        version: Any = self.version
+        if isinstance(version, str):
+            self.version = Version(version)
+        elif isinstance(version, Mapping):
+            self.version = Version.from_dict(version)
+        splits: Any = self.splits
+        if splits is not None and not isinstance(splits, SplitDict):
+            self.splits = SplitDict.from_split_dict(splits)
+        keys: Any = self.supervised_keys
+        if isinstance(keys, Mapping):
+            self.supervised_keys = SupervisedKeysData(keys.get("input", ""), keys.get("output", ""))
+        elif keys is not None and not isinstance(keys, SupervisedKeysData):
+            self.supervised_keys = SupervisedKeysData(*keys)
+
+    def copy(self) -> DatasetInfo:
+        """An independent copy, all the way down."""
+        return copy.deepcopy(self)
+
+    def update(self, other_dataset_info: DatasetInfo, ignore_none: bool = True) -> DatasetInfo:
+        """Take over what `other_dataset_info` knows, and return this info.
+
+        Args:
+            other_dataset_info: the info whose values win.
+            ignore_none: values that are unknown there (None, or an empty text) leave the present ones.
+        """
+        for name, value in vars(other_dataset_info).items():
+            if not ignore_none or (value is not None and value != ""):
+                setattr(self, name, copy.deepcopy(value))
+        return self
+
+    # -- stored forms --------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form of `dataset_info.json`, as Hugging Face `datasets` writes it; what is unknown is left out."""
+        form: dict[str, Any] = {}
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            if value is not None:
+                form[item.name] = _stored(value)
+        return form
+
+    @classmethod
+    def from_dict(cls, dataset_info_dict: Mapping[str, Any]) -> DatasetInfo:
+        """The info of a stored form, of this or of an older library; unknown keys are left out.
+
+        Raises:
+            ConfigurationError: a value of the wrong kind.
+        """
+        names = {item.name for item in dataclasses.fields(cls)}
+        values = {name: value for name, value in dataset_info_dict.items() if name in names}
+        for name in _TEXTS:
+            values[name] = _text(name, values.get(name))
+        for name in _SIZES:
+            _check_size(name, values.get(name))
+        return cls(**values)
+
+    def to_yaml_dict(self) -> dict[str, Any]:
+        """The form of a card's `dataset_info:`; what is unknown is left out."""
+        form: dict[str, Any] = {}
+        if self.config_name is not None:
+            form["config_name"] = self.config_name
+        if self.features is not None:
+            form["features"] = self.features.to_yaml_list()
+        if self.splits is not None:
+            form["splits"] = self.splits.to_yaml_list()
+        return form | {name: getattr(self, name) for name in _CARD_SIZES if getattr(self, name) is not None}
+
+    @classmethod
+    def from_yaml_dict(cls, yaml_data: Mapping[str, Any]) -> DatasetInfo:
+        """The info of a card's `dataset_info:`.
+
+        Raises:
+            ConfigurationError: a value of the wrong kind.
+        """
+        values = dict(yaml_data)
+        if values.get("features") is not None:
+            values["features"] = Features.from_yaml_list(values["features"])
+        if values.get("splits") is not None:
+            values["splits"] = SplitDict.from_yaml_list(values["splits"])
+        return cls.from_dict(values)
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_directory(
+        cls, dataset_info_dir: str | os.PathLike[str], storage_options: dict[str, Any] | None = None
+    ) -> DatasetInfo:
+        """The info that `dataset_info.json` of a folder holds.
+
+        Raises:
+            FileNotFoundDatasetsError: there is no such file.
+            ManifestError: the file cannot be understood.
+        """
+        folder = os.fspath(dataset_info_dir or "")
+        if not folder:
+            raise ConfigurationError("The folder is an empty text. Give the folder that holds dataset_info.json.")
+        path = files.join(folder, INFO_FILE)
+        try:
+            with files.open_binary(path, storage_options) as handle:
+                data = handle.read()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FileNotFoundDatasetsError(f"{path} does not exist. Give a folder that holds a built dataset.") from error
+        return info_of(parse_json(data, path=path), path=path)
+
+    def write_to_directory(
+        self,
+        dataset_info_dir: str | os.PathLike[str],
+        pretty_print: bool = False,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        """Write `dataset_info.json`, and `LICENSE` where a license is recorded, into a folder.
+
+        Raises:
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        folder = os.fspath(dataset_info_dir)
+        contents = {INFO_FILE: json.dumps(self.to_dict(), indent=4 if pretty_print else None)}
+        if self.license:
+            contents[LICENSE_FILE] = self.license
+        if files.is_url(folder):
+            store, inner = files.filesystem(folder, storage_options)
+            store.makedirs(inner, exist_ok=True)
+            for name, text in contents.items():
+                store.pipe_file(files.join(inner, name), text.encode())
+            return
+        with files.disk_errors(folder):
+            os.makedirs(files.local_path(folder), exist_ok=True)
+        for name, text in contents.items():
+            files.write_atomically(files.join(files.local_path(folder), name), text.encode())
+
+    # -- several datasets ----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_merge(cls, dataset_infos: Iterable[DatasetInfo | None]) -> DatasetInfo:
+        """The info of several datasets put together.
+
+        Equal infos give a copy.  Otherwise the texts are joined, each once; the features are those of all columns, the first
+        dataset that has a column telling its type; what belongs to one dataset alone (version, splits, sizes) is left out.
+        """
+        infos = [info for info in dataset_infos if info is not None]
+        if not infos:
+            return cls()
+        if all(info == infos[0] for info in infos):
+            return infos[0].copy()
+        texts = {
+            name: "\n\n".join(dict.fromkeys(text for info in infos if (text := getattr(info, name)).strip())) for name in _TEXTS
+        }
+        merged = cls(**texts)
+        known = [info.features for info in infos if info.features is not None]
+        if known:
+            columns = {name: feature for features in reversed(known) for name, feature in features.items()}
+            order = dict.fromkeys(name for features in known for name in features)
+            merged.features = Features({name: copy.deepcopy(columns[name]) for name in order})
+        return merged
+
+
+def _is_stored(form: Any) -> bool:
+    """Whether `form` is the JSON form of features and not a mapping of feature objects."""
+    if isinstance(form, Mapping):
+        return isinstance(form.get("_type"), str) or any(map(_is_stored, form.values()))
+    return isinstance(form, list) and any(map(_is_stored, form))
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, (Features, SplitDict, Version)):
+        return value.to_dict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {item.name: _stored(getattr(value, item.name)) for item in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _stored(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(_stored, value))
+    return value
+
+
+def _text(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)  # a card may name several licenses
+    if not isinstance(value, str):
+        raise ConfigurationError(f"{name} is {value!r}. Record a text.")
+    return value
+
+
+def _check_size(name: str, value: Any) -> None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        raise ConfigurationError(f"{name} is {value!r}. Record a number of bytes, or null for unknown.")
+
+
+def parse_json(text: str | bytes, *, path: str) -> Any:
+    """What a JSON file holds.
+
+    Raises:
+        ManifestError: it is no JSON in UTF-8, or an object names a key twice.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise ManifestError(path, f"line {error.lineno}, column {error.colno}: the JSON is broken: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise ManifestError(path, f"the JSON is not UTF-8 at byte {error.start}") from error
+    except RecursionError as error:
+        raise ManifestError(path, "the JSON is nested too deep") from error
+    except ValueError as error:
+        raise ManifestError(path, f"the JSON is broken: {error}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} appears twice in one object")
+    return made
+
+
+def info_of(form: Any, *, path: str, place: str = "") -> DatasetInfo:
+    """The info that `form`, found in a file, stands for.
+
+    Args:
+        form: parsed JSON.
+        path: the file, for messages.
+        place: where in the file, for messages.
+
+    Raises:
+        ManifestError: the form cannot be understood.
+    """
+    where = f"{place}: " if place else ""
+    if not isinstance(form, Mapping):
+        raise ManifestError(path, f"{where}a dataset's info is an object, and {_kind(form)} was found")
+    try:
+        return DatasetInfo.from_dict(form)
+    except DatasetsCoreError as error:
+        raise ManifestError(path, where + str(error).rstrip(".")) from error
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+        # A stored form that no library wrote: whatever it breaks, the file is what the user has to mend.
+        raise ManifestError(path, f"{where}the info cannot be understood ({type(error).__name__}: {error})") from error
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "null")

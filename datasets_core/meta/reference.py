@@ -63,6 +63,4 @@ class DatasetRef:
 
 
 def _wrong(text: str, reason: str) -> ReferenceSyntaxError:
-    return ReferenceSyntaxError(
-        f"{text!r} names no dataset: {reason}. Write 'name', 'owner/name' or 'owner/name/config:1.0.0'."
-    )
+    return ReferenceSyntaxError(f"{text!r} names no dataset: {reason}. Write 'owner/name' or 'owner/name/config:1.0.0'.")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
@@ -278,7 +278,7 @@ def _checked(part: SplitPart, spec: str) -> SplitPart:
     return SplitPart(part.split, start, stop, part.unit, (rounding or "closest") if part.unit == "%" else None)
 
 
-def _number(bound: float | None, unit: str, rounding: str | None, spec: str) -> int | float | None:
+def _number(bound: Any, unit: str, rounding: str | None, spec: str) -> int | float | None:
     if bound is None:
         return None
     if isinstance(bound, float):
@@ -367,9 +367,7 @@ class NamedSplit(str):
                 f"subsplit cannot make slices of {k if weighted is None else weighted!r}. Give positive numbers."
             )
         borders = [int(100 * part / sum(weights)) for part in accumulate(weights, initial=0)]
-        return tuple(
-            ReadInstruction(self, from_=start, to=stop, unit="%") for start, stop in zip(borders, borders[1:], strict=False)
-        )
+        return tuple(ReadInstruction(self, from_=start, to=stop, unit="%") for start, stop in pairwise(borders))
 
 
 class Split:
