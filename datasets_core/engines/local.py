@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, TypeVar
 
 import cloudpickle
@@ -22,6 +23,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _ORPHAN_CHECK_SECONDS = 0.5
+
+
+def send_by_value(module: ModuleType) -> None:
+    """Have what `module` defines travel to workers as code: they cannot import it by its name."""
+    cloudpickle.register_pickle_by_value(module)
 
 
 def _workers(count: int | None) -> int:

@@ -20,6 +20,7 @@ MANIFEST_NAME = "dataset_info.json"
 JOURNAL_NAME = "journal.jsonl"
 EXTENSIONS = {"arrow": "arrow", "parquet": "parquet"}
 
+_SHARD = re.compile(r".+-\d{5,}-of-\d{5,}(-[0-9a-f]{16})?\.(arrow|parquet)")
 _STAGING = re.compile(r"(?P<folder>.+)\.incomplete-(?P<pid>\d+)-(?P<token>[0-9a-f]+)")
 _TEMPORARY = re.compile(r".+\.tmp-(?P<pid>\d+)-[0-9a-f]+")
 
@@ -38,7 +39,7 @@ def staging_base(target: str) -> str:
     if is_url(target):
         key = hashlib.sha256(target.encode()).hexdigest()[:32]
         return os.path.join(settings().cache_dir, "remote", key)
-    return os.path.abspath(local_path(target))
+    return os.path.realpath(local_path(target))  # staged in the file system where the folder really is
 
 
 def lock_path(target: str) -> str:
@@ -87,6 +88,15 @@ def temporary_owner(path: str) -> int | None:
     """
     found = _TEMPORARY.fullmatch(os.path.basename(path))
     return int(found["pid"]) if found else None
+
+
+def is_shard_name(name: str) -> bool:
+    """Whether a file of a finished dataset is one of its shards, by its name.
+
+    >>> is_shard_name("reviews-train-00000-of-00002.arrow"), is_shard_name("cache-ab12.arrow")
+    (True, False)
+    """
+    return _SHARD.fullmatch(name) is not None
 
 
 def staging_folders(target: str) -> list[StagingName]:

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from datasets_core.meta.info import DatasetInfo
-
 from datasets_core import files
 from datasets_core.errors import ManifestError
+from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.layout import EXTENSIONS, MANIFEST_NAME
 
 FORM = 1  # of the "manifest" section; a reader refuses a higher one
@@ -172,7 +171,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
         form = int(section["form"])
         if form > FORM:
             raise ManifestError(path, f"form {form}, written by a newer version", advice="Upgrade datasets_core")
-        return Manifest(
+        manifest = Manifest(
             info=DatasetInfo.from_dict(content),
             shards=tuple(_shard(shard) for shard in section["shards"]),
             file_format=_known_format(section["file_format"]),
@@ -180,11 +179,16 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             sources=tuple(_source(source) for source in section["sources"]),
             created=str(section["created"]),
         )
+        for split, shards in manifest.split_shards().items():
+            described = (manifest.info.splits or {}).get(split)
+            if described is not None:
+                described.shard_names = [shard.name for shard in shards]
+        return manifest
     except KeyError as error:
         raise ManifestError(path, f"the key {error} is missing", advice=advice) from error
-    except (TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, ManifestError):
-            raise
+    except ManifestError:
+        raise
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ManifestError(path, str(error), advice=advice) from error
 
 

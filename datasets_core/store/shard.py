@@ -364,7 +364,7 @@ def _lies_in(batch: pa.RecordBatch, span: tuple[int, int]) -> bool:
     for column in batch.columns:
         for buffer in column.buffers():
             if buffer is not None and buffer.size:
-                return start <= buffer.address < stop
+                return bool(start <= buffer.address < stop)
     return True
 
 

@@ -6,6 +6,8 @@ concatenations compute with pieces; a batch is opened when a row of it is wanted
 
 from __future__ import annotations
 
+import builtins
+import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -288,19 +290,19 @@ class RowTable:
         pieces = np.searchsorted(self.starts, rows, side="right") - 1
         return pa.concat_tables([self._gather(rows[part], pieces[part]) for part in self._parts(pieces)])
 
-    def _parts(self, pieces: Ints) -> Iterator[slice]:
+    def _parts(self, pieces: Ints) -> Iterator[builtins.slice]:
         """Cut a gather so that no part exceeds `_TAKE_BYTES`, judged by the mean row of each piece."""
         counts = np.bincount(pieces)
         touched = np.flatnonzero(counts)
         means = np.zeros(len(counts))
         means[touched] = [(piece := self.piece(k)).nbytes / piece.num_rows for k in touched.tolist()]
         if float(means @ counts) <= _TAKE_BYTES:
-            yield slice(0, len(pieces))
+            yield builtins.slice(0, len(pieces))
             return
         marks = np.cumsum(means[pieces]) // _TAKE_BYTES
         borders = [0, *(np.flatnonzero(np.diff(marks)) + 1).tolist(), len(pieces)]
-        for start, stop in zip(borders, borders[1:], strict=False):
-            yield slice(start, stop)
+        for start, stop in itertools.pairwise(borders):
+            yield builtins.slice(start, stop)
 
     def _gather(self, rows: Ints, pieces: Ints) -> pa.Table:
         try:
@@ -318,7 +320,7 @@ class RowTable:
         sorted_pieces = pieces[order]
         borders = [0, *(np.flatnonzero(np.diff(sorted_pieces)) + 1).tolist(), len(rows)]
         batches = []
-        for start, stop in zip(borders, borders[1:], strict=False):
+        for start, stop in itertools.pairwise(borders):
             k = int(sorted_pieces[start])
             batches.append(self.piece(k).take(_int64_array(rows[order[start:stop]] - self.starts[k])))
         if in_order:

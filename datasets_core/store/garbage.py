@@ -1,0 +1,142 @@
+"""What dead processes left in a cache, and shards that no manifest names any more."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from datasets_core import files
+from datasets_core.errors import ManifestError
+from datasets_core.store.layout import MANIFEST_NAME, is_shard_name, parse_staging, temporary_owner
+from datasets_core.store.manifest import read_manifest
+
+_MIN_AGE_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """One file or folder that can go.
+
+    Attributes:
+        path: where it is.
+        size: bytes.
+        kind: "staging" (an unfinished build), "temporary" (an unfinished file) or "orphan" (a shard of a replaced dataset).
+    """
+
+    path: str
+    size: int
+    kind: str
+
+
+def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
+    """Everything below `folder` that no living process can want.
+
+    Temporaries count when their process is gone, their lock is free and nothing in them changed for `min_age_seconds`;
+    shards when their dataset was replaced that long ago.
+    """
+    latest = time.time() - min_age_seconds
+    return sorted(_found(folder, latest), key=lambda garbage: garbage.path)
+
+
+def remove_garbage(found: Iterable[Garbage]) -> int:
+    """Remove it; the bytes that came free.
+
+    Raises:
+        DatasetDiskError: the disk is read-only or forbidden.
+    """
+    freed = 0
+    for garbage in found:
+        with files.disk_errors(garbage.path):
+            try:
+                if garbage.kind == "staging":
+                    shutil.rmtree(garbage.path)
+                else:
+                    os.unlink(garbage.path)
+            except FileNotFoundError:
+                continue  # another process was faster
+        freed += garbage.size
+    return freed
+
+
+def _found(folder: str, latest: float) -> Iterator[Garbage]:
+    for here, subfolders, names in os.walk(folder):
+        for name in list(subfolders):
+            path = os.path.join(here, name)
+            staging = parse_staging(path)
+            if staging is None:
+                continue
+            subfolders.remove(name)  # what is in it goes with it, or stays with it
+            size, changed = _size_and_change(path)
+            if changed < latest and not _is_alive(staging.pid) and not _is_locked(f"{staging.target}.lock"):
+                yield Garbage(path, size, "staging")
+        for name in names:
+            owner = temporary_owner(name)
+            if owner is not None and not _is_alive(owner):
+                yield from _aged(os.path.join(here, name), latest, "temporary")
+        if MANIFEST_NAME in names:
+            yield from _orphans(here, names, latest)
+
+
+def _orphans(folder: str, names: list[str], latest: float) -> Iterator[Garbage]:
+    try:
+        manifest = read_manifest(folder)
+    except ManifestError:
+        return  # what a broken manifest names is not known
+    if manifest is None or os.stat(os.path.join(folder, MANIFEST_NAME)).st_mtime >= latest or _is_locked(f"{folder}.lock"):
+        return
+    named = {shard.name for shard in manifest.shards}
+    for name in names:
+        if is_shard_name(name) and name not in named:
+            yield from _aged(os.path.join(folder, name), latest, "orphan")
+
+
+def _aged(path: str, latest: float, kind: str) -> Iterator[Garbage]:
+    with contextlib.suppress(FileNotFoundError):
+        status = os.stat(path)
+        if status.st_mtime < latest:
+            yield Garbage(path, status.st_size, kind)
+
+
+def _size_and_change(folder: str) -> tuple[int, float]:
+    size, changed = 0, os.stat(folder).st_mtime
+    for here, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                status = os.stat(os.path.join(here, name))
+                size, changed = size + status.st_size, max(changed, status.st_mtime)
+    return size, changed
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _is_locked(path: str) -> bool:
+    """Whether a process holds the lock file; where locks cannot be asked, age and owner decide alone."""
+    try:
+        import fcntl  # not on every system
+    except ImportError:
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
