@@ -1,0 +1,283 @@
+"""Features as text: the JSON form of `dataset_info.json` and of Arrow metadata, and the YAML form of cards, old and new."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.base import Feature, FeatureType, LargeList, List, Sequence, Value
+from datasets_core.features.dtypes import MAX_DEPTH
+from datasets_core.features.dynamic import Json
+from datasets_core.features.fixed_shape import Array2D, Array3D, Array4D, Array5D, FixedShape
+from datasets_core.features.labels import ClassLabel
+from datasets_core.features.translation import Translation, TranslationVariableLanguages
+
+FEATURE_TYPES: dict[str, Callable[..., Any]] = {
+    "Value": Value,
+    "List": List,
+    "LargeList": LargeList,
+    "Sequence": Sequence,
+    "ClassLabel": ClassLabel,
+    "Translation": Translation,
+    "TranslationVariableLanguages": TranslationVariableLanguages,
+    "Array2D": Array2D,
+    "Array3D": Array3D,
+    "Array4D": Array4D,
+    "Array5D": Array5D,
+    "Json": Json,
+}
+"""The feature types by the name that the written forms use."""
+
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "Value": ("dtype",),
+    "List": ("feature", "length"),
+    "LargeList": ("feature",),
+    "Sequence": ("feature", "length"),
+    "ClassLabel": ("names", "num_classes", "names_file"),
+    "Translation": ("languages",),
+    "TranslationVariableLanguages": ("languages", "num_languages"),
+    **{f"Array{n}D": ("shape", "dtype") for n in range(2, 6)},
+    "Json": ("decode",),
+}
+_KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys
+    frozenset({"dtype"}): "Value",
+    frozenset({"feature"}): "Sequence",
+    frozenset({"feature", "length"}): "Sequence",
+    frozenset({"names"}): "ClassLabel",
+    frozenset({"num_classes", "names"}): "ClassLabel",
+    frozenset({"num_classes", "names", "names_file"}): "ClassLabel",
+    frozenset({"languages"}): "Translation",
+    frozenset({"languages", "num_languages"}): "TranslationVariableLanguages",
+}
+
+
+def feature_to_json(feature: FeatureType) -> dict[str, Any]:
+    """A feature in the JSON form; what stands at its default is left out.
+
+    >>> feature_to_json(List(Value("int8")))
+    {'feature': {'dtype': 'int8', '_type': 'Value'}, '_type': 'List'}
+    """
+    if isinstance(feature, dict):
+        return {name: feature_to_json(inner) for name, inner in feature.items()}
+    form: dict[str, Any] = {}
+    for argument in dataclasses.fields(feature):  # type: ignore[arg-type]
+        value = getattr(feature, argument.name)
+        if not argument.compare or (value == argument.default and type(value) is type(argument.default)):
+            continue
+        if argument.name == "feature":
+            form["feature"] = feature_to_json(value)
+        else:
+            form[argument.name] = list(value) if isinstance(value, list) else value
+    form["_type"] = feature._type
+    return form
+
+
+def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureType:
+    """A feature from its JSON form, as any version of Hugging Face `datasets` wrote it.
+
+    >>> feature_from_json({"feature": {"x": {"dtype": "int8", "_type": "Value"}}, "length": -1, "id": None, "_type": "Sequence"})
+    {'x': List(Value('int8'))}
+
+    Args:
+        form: the form.
+        path: the column it belongs to, for messages.
+        depth: how many levels of nesting are above it.
+
+    Raises:
+        ConfigurationError: it describes no feature that this version knows.
+    """
+    if depth > MAX_DEPTH:
+        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the metadata.")
+    if isinstance(form, list):
+        if len(form) != 1:
+            raise ConfigurationError(f"Feature {path!r} is a list of {len(form)} features, expected 1. Mend the metadata.")
+        return List(feature_from_json(form[0], path=path, depth=depth + 1))
+    if not isinstance(form, Mapping):
+        raise ConfigurationError(f"Feature {path!r} is {form!r}, which describes no feature. Mend the metadata.")
+    kind = form.get("_type")
+    if not isinstance(kind, str):  # a dict of features, one of which may be called "_type"
+        kind = _guess_type(form)
+        if kind is None:
+            return {
+                _name(name): feature_from_json(inner, path=f"{path}.{name}".lstrip("."), depth=depth + 1)
+                for name, inner in form.items()
+            }
+    arguments = {key: value for key, value in form.items() if key in (*_arguments(kind, path), "id") and value is not None}
+    if "feature" in arguments:
+        arguments["feature"] = feature_from_json(arguments["feature"], path=path, depth=depth + 1)
+    return _make(kind, arguments, path)
+
+
+def _guess_type(form: Mapping[Any, Any]) -> str | None:
+    keys = frozenset(form) - {"id", "_type"}
+    if not form or all(isinstance(value, Mapping) for value in form.values()):
+        return None
+    if keys == {"shape", "dtype"} and isinstance(form["shape"], list):
+        return f"Array{len(form['shape'])}D"
+    guess = _KEYS_TO_TYPE.get(keys)
+    return None if guess == "Value" and not isinstance(form["dtype"], str) else guess
+
+
+def _arguments(kind: str, path: str) -> tuple[str, ...]:
+    known = _ARGUMENTS.get(kind)
+    if known is None:
+        raise ConfigurationError(f"Feature {path!r} has the type {kind!r}, which this version does not know. Known: {', '.join(_ARGUMENTS)}.")
+    return known
+
+
+def _make(kind: str, arguments: dict[str, Any], path: str) -> FeatureType:
+    try:
+        return FEATURE_TYPES[kind](**arguments)  # type: ignore[no-any-return]
+    except ConfigurationError as error:
+        raise ConfigurationError(f"Feature {path!r}: {error}") from error
+    except (TypeError, ValueError, OSError) as error:
+        raise ConfigurationError(f"Feature {path!r} is no {kind}: {error}. Mend the metadata.") from error
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise ConfigurationError(f"{name!r} is no column name. Names of columns and of fields are strings.")
+    return name
+
+
+# -- the YAML form -----------------------------------------------------------------------------------------------------
+
+_LISTS = {"list": "List", "sequence": "Sequence", "large_list": "LargeList"}
+_CAPITALS = re.compile(r"(?<=[a-z0-9])([A-Z])")
+
+
+def features_to_yaml(features: Mapping[str, FeatureType]) -> list[dict[str, Any]]:
+    """Named features in the form that dataset cards use.
+
+    >>> features_to_yaml({"label": ClassLabel(names=["no", "yes"]), "tokens": List(Value("string"))})
+    [{'name': 'label', 'dtype': {'class_label': {'names': {'0': 'no', '1': 'yes'}}}}, {'name': 'tokens', 'list': 'string'}]
+    """
+    return [{"name": name, **_yaml_entry(feature)} for name, feature in features.items()]
+
+
+def _yaml_entry(feature: FeatureType) -> dict[str, Any]:
+    if isinstance(feature, dict):
+        return {"struct": features_to_yaml(feature)}
+    if isinstance(feature, (List, LargeList)):
+        key = "list" if isinstance(feature, List) else "large_list"
+        inner = features_to_yaml(feature.feature) if isinstance(feature.feature, dict) else _shortest(_yaml_entry(feature.feature))
+        length = {"length": feature.length} if isinstance(feature, List) and feature.length != -1 else {}
+        return {key: inner, **length}
+    if isinstance(feature, Value):
+        return {"dtype": feature.dtype, **({"id": feature.id} if feature.id is not None else {})}
+    form = feature_to_json(feature)
+    kind = _snake(form.pop("_type"))
+    if isinstance(feature, ClassLabel):
+        form["names"] = {str(code): name for code, name in enumerate(feature.names)}
+    if isinstance(feature, FixedShape):
+        form["shape"] = list(feature.shape)
+    return {"dtype": {kind: form} if form else kind}
+
+
+def _shortest(entry: dict[str, Any]) -> Any:
+    return entry["dtype"] if entry.keys() == {"dtype"} else entry
+
+
+def _snake(name: str) -> str:
+    return _CAPITALS.sub(r"_\1", name).lower()
+
+
+_FROM_SNAKE = {_snake(kind): kind for kind in _ARGUMENTS}
+
+
+def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str, FeatureType]:
+    """Named features from the form that dataset cards use, old and new.
+
+    >>> features_from_yaml([{"name": "x", "sequence": [{"name": "start", "dtype": "int32"}]}])
+    {'x': {'start': List(Value('int32'))}}
+
+    Raises:
+        ConfigurationError: it describes no features.
+    """
+    if not isinstance(form, Iterable) or isinstance(form, (str, Mapping)):
+        raise ConfigurationError(f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'. Mend the card.")
+    if depth > MAX_DEPTH:
+        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the card.")
+    features: dict[str, FeatureType] = {}
+    for entry in form:
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), (str, int, float)):
+            raise ConfigurationError(f"{entry!r} is no feature of a card: it has no name. Write '- name: …' and 'dtype: …'.")
+        name = str(entry["name"])
+        if name in features:
+            raise ConfigurationError(f"The card lists the feature {name!r} twice. Remove one.")
+        inner = {key: value for key, value in entry.items() if key != "name"}
+        features[name] = _from_entry(inner, f"{path}.{name}".lstrip("."), depth)
+    return features
+
+
+def _from_entry(entry: Any, path: str, depth: int) -> FeatureType:
+    if depth > MAX_DEPTH:
+        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the card.")
+    if isinstance(entry, str):
+        return _from_word(entry, {}, path)
+    if isinstance(entry, (list, tuple)):
+        return features_from_yaml(entry, path=path, depth=depth + 1)
+    if not isinstance(entry, Mapping):
+        raise ConfigurationError(f"Feature {path!r} is {entry!r} in the card. Write 'dtype: …', 'struct: …' or 'list: …'.")
+    options = {key: value for key, value in entry.items() if value is not None}
+    for key, kind in _LISTS.items():
+        if key in options:
+            arguments = {"feature": _from_entry(options[key], path, depth + 1)}
+            if kind != "LargeList" and "length" in options:
+                arguments["length"] = options["length"]
+            return _make(kind, arguments, path)
+    if "struct" in options:
+        return features_from_yaml(options["struct"], path=path, depth=depth + 1)
+    if "dtype" in options:
+        dtype = options["dtype"]
+        extra = {"id": options["id"]} if "id" in options else {}
+        return _from_word(dtype, extra, path) if isinstance(dtype, str) else _from_entry(dtype, path, depth + 1)
+    if len(options) == 1:  # {class_label: {names: …}}, where the word `dtype` was left out
+        ((word, arguments),) = options.items()
+        if isinstance(arguments, Mapping):
+            return _from_word(str(word), dict(arguments), path)
+    if not options and "dtype" not in entry:
+        return {}
+    raise ConfigurationError(f"Feature {path!r} is {dict(entry)!r} in the card. Write 'dtype: …', 'struct: …' or 'list: …'.")
+
+
+def _from_word(word: str, arguments: dict[str, Any], path: str) -> FeatureType:
+    kind = _FROM_SNAKE.get(word)
+    if kind is None:
+        if arguments.keys() - {"id"}:
+            _arguments(word, path)
+        return _value(word, arguments, path)
+    if kind == "ClassLabel":
+        arguments["names"] = _class_names(arguments.get("names"), path)
+    known = (*_arguments(kind, path), "id")
+    return _make(kind, {key: value for key, value in arguments.items() if key in known and value is not None}, path)
+
+
+def _value(word: str, arguments: dict[str, Any], path: str) -> FeatureType:
+    try:
+        return Value(word, **arguments)
+    except ConfigurationError as error:
+        if word[:1].isalpha() and _FROM_SNAKE.keys().isdisjoint({word}) and word in _LATER:
+            _arguments(word, path)
+        raise ConfigurationError(f"Feature {path!r}: {error}") from error
+
+
+_LATER = {"image", "audio", "video", "pdf", "nifti", "mesh", "bio_sequence", "bio_structure"}
+
+
+def _class_names(names: Any, path: str) -> Any:
+    if not isinstance(names, Mapping):
+        return names
+    try:
+        by_code = {int(code): name for code, name in names.items()}
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"Class names of {path!r} need integers before them: {error}. Write '0': name.") from error
+    if sorted(by_code) != list(range(len(names))):
+        raise ConfigurationError(f"Class names of {path!r} have the integers {sorted(by_code)}. Number them from 0, with no gap.")
+    return [by_code[code] for code in range(len(by_code))]
+
+
+__all__ = ["FEATURE_TYPES", "Feature", "feature_from_json", "feature_to_json", "features_from_yaml", "features_to_yaml"]

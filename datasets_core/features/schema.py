@@ -1,0 +1,346 @@
+"""`Features`: the names and kinds of a dataset's columns, to and from an Arrow schema."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.features.base import (
+    Feature,
+    FeatureType,
+    LargeList,
+    List,
+    Value,
+    as_feature,
+    feature_to_arrow,
+    feature_to_field,
+    needs_decoding,
+)
+from datasets_core.features.dtypes import MAX_DEPTH, name_from_type
+from datasets_core.features.dynamic import Json
+from datasets_core.features.fixed_shape import EXTENSION_NAME, EXTENSION_VALUE, from_extension
+from datasets_core.features.forms import feature_from_json, feature_to_json, features_from_yaml, features_to_yaml
+from datasets_core.features.values import decode_value, encode_value
+
+METADATA_KEY = b"huggingface"
+"""The key under which an Arrow schema carries its features, as Hugging Face `datasets` 2.x to 5.x read and write it."""
+
+__all__ = ["METADATA_KEY", "Features", "feature_from_arrow", "feature_to_arrow", "storage_type"]
+
+
+class Features(dict[str, FeatureType]):
+    """The name and the kind of each column of a dataset, in their order.
+
+    >>> features = Features({"text": Value("string"), "tags": [Value("int8")]})
+    >>> features
+    {'text': Value('string'), 'tags': List(Value('int8'))}
+    >>> features.type
+    StructType(struct<text: string, tags: list<item: int8>>)
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        self.update(*args, **kwargs)
+
+    def __setitem__(self, name: str, feature: Any) -> None:
+        if not isinstance(name, str):
+            raise ConfigurationError(f"{name!r} is no column name. Names of columns and of fields are strings.")
+        super().__setitem__(name, as_feature(feature))
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Set several columns, as `dict.update` does."""
+        for name, feature in dict(*args, **kwargs).items():
+            self[name] = feature
+
+    def setdefault(self, name: str, default: Any = None) -> FeatureType:
+        """The feature of a column, set to `default` first where there is none."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def __ior__(self, other: Any) -> Features:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+    def __or__(self, other: Any) -> Features:  # type: ignore[override]
+        return Features({**self, **other})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Features, (dict(self),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Features:
+        return Features({name: copy.deepcopy(feature, memo) for name, feature in self.items()})
+
+    def copy(self) -> Features:
+        """A deep copy."""
+        return copy.deepcopy(self)
+
+    # -- Arrow ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def type(self) -> pa.StructType:
+        """The columns as one Arrow struct."""
+        return feature_to_arrow(dict(self))
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The Arrow schema of the columns; its metadata holds the features themselves."""
+        form = json.dumps({"info": {"features": self.to_dict()}})
+        return pa.schema([feature_to_field(name, feature) for name, feature in self.items()], metadata={METADATA_KEY: form})
+
+    @classmethod
+    def from_arrow_schema(cls, pa_schema: pa.Schema) -> Features:
+        """The features of an Arrow schema: those in its metadata where the types agree, else what the types say.
+
+        >>> Features.from_arrow_schema(pa.schema({"a": pa.int8(), "b": pa.list_(pa.string())}))
+        {'a': Value('int8'), 'b': List(Value('string'))}
+
+        Raises:
+            ConfigurationError: the metadata is broken, or names a type of feature that this version does not know.
+        """
+        recorded = _recorded_features(pa_schema)
+        features = cls()
+        for field in pa_schema:
+            form = recorded.get(field.name)
+            found = None if form is None else feature_from_json(form, path=field.name)
+            if found is None or storage_type(feature_to_arrow(found)) != storage_type(field.type):
+                found = feature_from_field(field)
+            features[field.name] = found
+        return features
+
+    # -- text ----------------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form.
+
+        >>> Features({"a": Value("int8")}).to_dict()
+        {'a': {'dtype': 'int8', '_type': 'Value'}}
+        """
+        return {name: feature_to_json(feature) for name, feature in self.items()}
+
+    @classmethod
+    def from_dict(cls, dic: Mapping[str, Any]) -> Features:
+        """Features from the JSON form, old or new.
+
+        Raises:
+            ConfigurationError: it describes no features.
+        """
+        if not isinstance(dic, Mapping):
+            raise ConfigurationError(f"{dic!r} describes no features. Pass a dict: column name to feature.")
+        return cls({name: feature_from_json(form, path=str(name)) for name, form in dic.items()})
+
+    def to_yaml_list(self) -> list[dict[str, Any]]:
+        """The form of dataset cards.
+
+        >>> Features({"a": Value("int8")}).to_yaml_list()
+        [{'name': 'a', 'dtype': 'int8'}]
+        """
+        return features_to_yaml(self)
+
+    @classmethod
+    def from_yaml_list(cls, yaml_data: Iterable[Mapping[str, Any]]) -> Features:
+        """Features from the form of dataset cards, old or new.
+
+        Raises:
+            ConfigurationError: it describes no features.
+        """
+        return cls(features_from_yaml(yaml_data))
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def encode_example(self, example: Mapping[str, Any]) -> dict[str, Any]:
+        """A row as it is stored.
+
+        >>> Features({"a": Value("string"), "b": Value("int8")}).encode_example({"a": 5})
+        {'a': '5', 'b': None}
+        """
+        return {name: _located(name, feature, example.get(name)) for name, feature in self.items()}
+
+    def encode_batch(self, batch: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
+        """Columns of rows as they are stored.
+
+        Raises:
+            CastError: the batch has other columns, or a value does not fit.
+        """
+        if batch.keys() != self.keys():
+            raise CastError(f"The batch has the columns {sorted(batch)}, expected {sorted(self)}. Make them agree.")
+        return {name: self.encode_column(values, name) for name, values in batch.items()}
+
+    def encode_column(self, column: Iterable[Any], column_name: str) -> list[Any]:
+        """The values of one column as they are stored."""
+        return [_located(column_name, self[column_name], value, row) for row, value in enumerate(column)]
+
+    def decode_example(self, example: Mapping[str, Any], token_per_repo_id: object = None) -> dict[str, Any]:
+        """A row as the user sees it, from the stored one.
+
+        >>> Features({"a": Json()}).decode_example({"a": "[1]"})
+        {'a': [1]}
+        """
+        return {name: decode_value(self[name], value) if name in self else value for name, value in example.items()}
+
+    def decode_batch(self, batch: Mapping[str, list[Any]], token_per_repo_id: object = None) -> dict[str, list[Any]]:
+        """Columns of rows as the user sees them."""
+        return {name: self.decode_column(values, name) if name in self else values for name, values in batch.items()}
+
+    def decode_column(self, column: list[Any], column_name: str, token_per_repo_id: object = None) -> list[Any]:
+        """The values of one column as the user sees them."""
+        feature = self[column_name]
+        return [decode_value(feature, value) for value in column] if needs_decoding(feature) else column
+
+    # -- shape ---------------------------------------------------------------------------------------------------------
+
+    def flatten(self, max_depth: int = 16) -> Features:
+        """The features with each dict of features spread into columns named `outer.inner`; these come last.
+
+        >>> Features({"a": {"b": Value("int8")}, "c": Value("bool")}).flatten()
+        {'c': Value('bool'), 'a.b': Value('int8')}
+        """
+        flat = self.copy()
+        for _ in range(1, max_depth):
+            spread = {name: parts for name, feature in flat.items() if (parts := _parts(feature)) is not None}
+            if not spread:
+                break
+            for name, parts in spread.items():
+                del flat[name]
+                flat.update({f"{name}.{inner}": part for inner, part in parts.items()})
+        return flat
+
+    def reorder_fields_as(self, other: Features) -> Features:
+        """The same features in the order of `other`, at every level.
+
+        Raises:
+            CastError: the names are not the same.
+        """
+        return Features(_reordered(dict(self), dict(other), ""))
+
+
+def _located(name: str, feature: FeatureType, value: Any, row: int | None = None) -> Any:
+    try:
+        return encode_value(feature, value)
+    except CastError as error:
+        where = "" if row is None else f", row {row}"
+        raise CastError(f"Column {name!r}{where}: {error} Mend the value, or the feature of the column.") from error
+
+
+def _parts(feature: FeatureType) -> dict[str, FeatureType] | None:
+    if isinstance(feature, dict):
+        return feature
+    flatten = getattr(feature, "flatten", None)
+    return flatten() if flatten is not None else None
+
+
+def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:
+    if isinstance(mine, dict) and isinstance(other, dict):
+        if mine.keys() != other.keys():
+            differ = sorted(mine.keys() ^ other.keys())
+            raise CastError(f"The fields {differ}{f' of {path!r}' if path else ''} are in one of the two features only. Add them.")
+        return {name: _reordered(mine[name], inner, f"{path}.{name}".lstrip(".")) for name, inner in other.items()}
+    if isinstance(mine, List) and isinstance(other, List):
+        return List(_reordered(mine.feature, other.feature, path), length=mine.length, id=mine.id)
+    if isinstance(mine, LargeList) and isinstance(other, LargeList):
+        return LargeList(_reordered(mine.feature, other.feature, path), id=mine.id)
+    if type(mine) is not type(other):
+        raise CastError(f"{path!r} is {mine!r} in one of the two features and {other!r} in the other. Make them agree.")
+    return mine
+
+
+# -- from Arrow --------------------------------------------------------------------------------------------------------
+
+
+def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
+    raw = (schema.metadata or {}).get(METADATA_KEY)
+    if raw is None:
+        return {}
+    try:
+        info = json.loads(raw)["info"]
+        features = (info or {}).get("features")
+    except KeyError:
+        return {}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ConfigurationError(f"The features in the metadata of an Arrow schema are broken: {error}. Write the file again.") from error
+    return features if isinstance(features, Mapping) else {}
+
+
+def feature_from_field(field: pa.Field) -> FeatureType:
+    """The feature of a field of an Arrow schema; its metadata may name an extension type of Hugging Face `datasets`."""
+    return _from_field(field, 0)
+
+
+def feature_from_arrow(arrow_type: pa.DataType) -> FeatureType:
+    """The feature that stores what an Arrow type stores.
+
+    Dictionary and run-end encodings become their values, maps become lists of `{"key", "value"}`.
+
+    >>> feature_from_arrow(pa.large_list(pa.struct({"x": pa.float64()})))
+    LargeList({'x': Value('float64')})
+    """
+    return _from_type(arrow_type, 0)
+
+
+def _from_field(field: pa.Field, depth: int) -> FeatureType:
+    metadata = field.metadata or {}
+    name = metadata.get(EXTENSION_NAME)
+    if name is not None:
+        found = from_extension(name.decode(), metadata.get(EXTENSION_VALUE, b""))
+        if found is not None and storage_type(found.arrow_type) == storage_type(field.type):
+            return found
+    return _from_type(field.type, depth)
+
+
+def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
+    if depth > MAX_DEPTH:
+        raise ConfigurationError(f"A column is nested more than {MAX_DEPTH} levels deep. Keep it as JSON text, with Json().")
+    types = pa.types
+    if isinstance(arrow_type, pa.BaseExtensionType):
+        return _from_extension_type(arrow_type, depth)
+    if types.is_struct(arrow_type):
+        return {field.name: _from_field(field, depth + 1) for field in arrow_type}
+    if types.is_fixed_size_list(arrow_type):
+        return List(_from_field(arrow_type.value_field, depth + 1), length=arrow_type.list_size)
+    if types.is_large_list(arrow_type) or types.is_large_list_view(arrow_type):
+        return LargeList(_from_field(arrow_type.value_field, depth + 1))
+    if types.is_list(arrow_type) or types.is_list_view(arrow_type):
+        return List(_from_field(arrow_type.value_field, depth + 1))
+    if types.is_map(arrow_type):
+        return List({"key": _from_field(arrow_type.key_field, depth + 1), "value": _from_field(arrow_type.item_field, depth + 1)})
+    if types.is_dictionary(arrow_type) or types.is_run_end_encoded(arrow_type):
+        return _from_type(arrow_type.value_type, depth)
+    if types.is_decimal32(arrow_type) or types.is_decimal64(arrow_type):
+        return Value(f"decimal128({arrow_type.precision}, {arrow_type.scale})")
+    name = name_from_type(arrow_type)
+    if name is None:
+        raise ConfigurationError(f"No feature stores the Arrow type {arrow_type}. Convert or drop the column before.")
+    return Value(name)
+
+
+def _from_extension_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
+    if arrow_type.extension_name == "arrow.json":
+        return Json()
+    serialize = getattr(arrow_type, "__arrow_ext_serialize__", None)
+    found = from_extension(arrow_type.extension_name, serialize()) if serialize is not None else None
+    return found or _from_type(arrow_type.storage_type, depth)
+
+
+def storage_type(arrow_type: pa.DataType) -> pa.DataType:
+    """The type with every extension but JSON replaced by its storage: what two spellings of one column share.
+
+    >>> storage_type(pa.list_(pa.uuid()))
+    ListType(list<item: fixed_size_binary[16]>)
+    """
+    types = pa.types
+    if isinstance(arrow_type, pa.BaseExtensionType):
+        return arrow_type if arrow_type.extension_name == "arrow.json" else storage_type(arrow_type.storage_type)
+    if types.is_struct(arrow_type):
+        return pa.struct([field.with_type(storage_type(field.type)) for field in arrow_type])
+    if types.is_fixed_size_list(arrow_type):
+        return pa.list_(arrow_type.value_field.with_type(storage_type(arrow_type.value_type)), arrow_type.list_size)
+    if types.is_large_list(arrow_type):
+        return pa.large_list(arrow_type.value_field.with_type(storage_type(arrow_type.value_type)))
+    if types.is_list(arrow_type):
+        return pa.list_(arrow_type.value_field.with_type(storage_type(arrow_type.value_type)))
+    return arrow_type

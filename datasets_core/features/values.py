@@ -1,0 +1,392 @@
+"""One value at a time: what a stored type makes of any Python object, and how features encode and decode.
+
+The fast path of `columns` never comes here; these functions decide what it refuses.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import operator
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import CastError
+from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
+
+types = pa.types
+_EPOCH = datetime.date(1970, 1, 1)
+
+_shortener = reprlib.Repr()
+_shortener.maxstring = _shortener.maxother = 60
+_shortener.maxlong = 40
+
+
+def shown(value: object) -> str:
+    """`value` as a message shows it: its repr, at most some 60 characters of it."""
+    if isinstance(value, np.ndarray):
+        return f"<array of shape {value.shape} and dtype {value.dtype}>"
+    try:
+        text = _shortener.repr(value)
+    except RecursionError:
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _refuse(value: object, target: pa.DataType | str, why: str = "") -> CastError:
+    return CastError(f"{shown(value)} ({type(value).__name__}) is no {target}{f': {why}' if why else ''}.")
+
+
+def plain_scalar(value: Any) -> Any:
+    """`value` without its numpy or Arrow wrapper, where it is one scalar."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return plain_scalar(value[()])
+    if isinstance(value, pa.Scalar):
+        return value.as_py()
+    return value
+
+
+def coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    """A function that makes of a value (never None) what Arrow stores under `arrow_type`, or raises CastError.
+
+    >>> coercer(pa.int8())("5"), coercer(pa.string())(5)
+    (5, '5')
+    """
+    for matches, maker in _COERCERS:
+        if matches(arrow_type):
+            return maker(arrow_type)
+    return lambda value: value
+
+
+def _integers(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    signed = types.is_signed_integer(arrow_type)
+    low = -(1 << (arrow_type.bit_width - 1)) if signed else 0
+    high = (1 << (arrow_type.bit_width - signed)) - 1
+
+    def coerce(value: Any) -> int:
+        number = _whole(plain_scalar(value), arrow_type)
+        if not low <= number <= high:
+            raise CastError(f"{shown(number)} does not fit {arrow_type}, which holds {low} to {high}.")
+        return number
+
+    return coerce
+
+
+def _whole(value: Any, target: pa.DataType | str) -> int:
+    if isinstance(value, (float, decimal.Decimal)):
+        try:
+            number = int(value)
+        except (ValueError, OverflowError) as error:
+            raise _refuse(value, target) from error
+        if number != value:
+            raise _refuse(value, target, "its fraction would be lost")
+        return number
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError as error:
+            raise _refuse(value, target) from error
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise _refuse(value, target) from error
+
+
+def _floats(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    largest = {16: 65504.0, 32: 3.4028235677973366e38, 64: float("inf")}[arrow_type.bit_width]
+
+    def coerce(value: Any) -> float:
+        value = plain_scalar(value)
+        if isinstance(value, (bytes, bytearray, memoryview, complex)):
+            raise _refuse(value, arrow_type)
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise _refuse(value, arrow_type) from error
+        if abs(number) > largest and abs(number) != float("inf"):
+            raise CastError(f"{shown(value)} is too large for {arrow_type}.")
+        return number
+
+    return coerce
+
+
+def _booleans(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    def coerce(value: Any) -> bool:
+        value = plain_scalar(value)
+        if isinstance(value, (bool, int, float)) and value in (0, 1):
+            return bool(value)
+        raise _refuse(value, arrow_type)
+
+    return coerce
+
+
+def _strings(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    def coerce(value: Any) -> str:
+        value = plain_scalar(value)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            try:
+                return bytes(value).decode()
+            except UnicodeDecodeError as error:
+                raise _refuse(value, arrow_type, "it is not UTF-8 text") from error
+        try:
+            text = str(value)
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise _refuse(value, arrow_type, "it holds half of a surrogate pair") from error
+        except RecursionError as error:
+            raise _refuse(value, arrow_type, "it is nested too deep") from error
+        return text
+
+    return coerce
+
+
+def _binaries(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    width = arrow_type.byte_width if types.is_fixed_size_binary(arrow_type) else None
+
+    def coerce(value: Any) -> bytes:
+        value = plain_scalar(value)
+        if isinstance(value, str):
+            try:
+                value = value.encode()
+            except UnicodeEncodeError as error:
+                raise _refuse(value, arrow_type, "it holds half of a surrogate pair") from error
+        elif isinstance(value, np.ndarray) and value.dtype == np.uint8:
+            value = value.tobytes()
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise _refuse(value, arrow_type)
+        if width is not None and len(value) != width:
+            raise _refuse(value, arrow_type, f"it has {len(value)} bytes")
+        return bytes(value)
+
+    return coerce
+
+
+def _decimals(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    def coerce(value: Any) -> decimal.Decimal:
+        value = plain_scalar(value)
+        if isinstance(value, (bytes, bytearray)):
+            raise _refuse(value, arrow_type)
+        try:
+            number = decimal.Decimal(str(value) if isinstance(value, float) else value)
+            return pa.scalar(number, arrow_type).as_py()  # type: ignore[no-any-return]
+        except (TypeError, ValueError, decimal.InvalidOperation, pa.ArrowException) as error:
+            raise _refuse(value, arrow_type, str(error) if isinstance(error, pa.ArrowInvalid) else "") from error
+
+    return coerce
+
+
+def _dates(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    def coerce(value: Any) -> datetime.date:
+        value = _moment(plain_scalar(value), arrow_type)
+        if isinstance(value, datetime.datetime):
+            if value.time() != datetime.time():
+                raise _refuse(value, arrow_type, "its time of day would be lost")
+            return value.date()
+        if isinstance(value, datetime.date):
+            return value
+        if isinstance(value, str):
+            try:
+                return datetime.date.fromisoformat(value.strip())
+            except ValueError as error:
+                raise _refuse(value, arrow_type) from error
+        raise _refuse(value, arrow_type)
+
+    return coerce
+
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def _timestamps(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    finest = pa.timestamp("us", tz=arrow_type.tz)
+
+    def coerce(value: Any) -> Any:
+        value = plain_scalar(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        try:
+            if isinstance(value, str):
+                return _from_text(value, arrow_type).value
+            if isinstance(value, np.datetime64) or hasattr(value, "to_datetime64"):
+                wide = value if isinstance(value, np.datetime64) else value.to_datetime64()
+                scalar = pa.array(np.array([wide])).cast(pa.timestamp("ns" if "ns" in str(wide.dtype) else "us"))[0]
+                return scalar.cast(pa.timestamp(arrow_type.unit)).value
+            if isinstance(value, datetime.datetime):
+                return pa.scalar(value, finest).cast(arrow_type).value
+            if isinstance(value, datetime.date):
+                return (value - _EPOCH).days * 86400 * _PER_SECOND[arrow_type.unit]
+        except (pa.ArrowException, ValueError, OverflowError) as error:
+            raise _refuse(value, arrow_type, str(error)) from error
+        raise _refuse(value, arrow_type)
+
+    return coerce
+
+
+def _from_text(text: str, arrow_type: pa.DataType) -> Any:
+    """Text in ISO form as a timestamp; an offset in the text, or UTC where there is none, decides the instant."""
+    moment = pa.scalar(text.strip())
+    zoned = pa.timestamp(arrow_type.unit, tz=arrow_type.tz or "UTC")
+    try:
+        return moment.cast(pa.timestamp(arrow_type.unit))
+    except pa.ArrowInvalid:
+        return moment.cast(zoned)
+
+
+def _times(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    unit = arrow_type.unit
+
+    def coerce(value: Any) -> Any:
+        value = plain_scalar(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            try:
+                value = datetime.time.fromisoformat(value.strip())
+            except ValueError as error:
+                raise _refuse(value, arrow_type) from error
+        if not isinstance(value, datetime.time):
+            raise _refuse(value, arrow_type)
+        micros = ((value.hour * 60 + value.minute) * 60 + value.second) * 10**6 + value.microsecond
+        return _scaled(micros, unit, value, arrow_type)
+
+    return coerce
+
+
+def _durations(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    unit = arrow_type.unit
+
+    def coerce(value: Any) -> Any:
+        value = plain_scalar(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if isinstance(value, np.timedelta64):
+            return pa.array(np.array([value])).cast(arrow_type)[0].value
+        if not isinstance(value, datetime.timedelta):
+            raise _refuse(value, arrow_type)
+        return _scaled(value // datetime.timedelta(microseconds=1), unit, value, arrow_type)
+
+    return coerce
+
+
+def _scaled(micros: int, unit: str, value: object, arrow_type: pa.DataType) -> int:
+    number, rest = divmod(micros * _PER_SECOND[unit], 10**6)
+    if rest:
+        raise _refuse(value, arrow_type, f"it is finer than a {unit}")
+    return number
+
+
+def _moment(value: Any, arrow_type: pa.DataType) -> Any:
+    if isinstance(value, np.datetime64):
+        return value.astype("datetime64[us]").item()
+    return value
+
+
+def _nulls(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    def coerce(value: Any) -> Any:
+        raise _refuse(value, "null, which is all that this column may hold")
+
+    return coerce
+
+
+_COERCERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Callable[[Any], Any]]], ...] = (
+    (types.is_null, _nulls),
+    (types.is_integer, _integers),
+    (types.is_floating, _floats),
+    (types.is_boolean, _booleans),
+    (lambda t: types.is_string(t) or types.is_large_string(t) or types.is_string_view(t), _strings),
+    (lambda t: types.is_binary(t) or types.is_large_binary(t) or types.is_binary_view(t) or types.is_fixed_size_binary(t), _binaries),
+    (types.is_decimal, _decimals),
+    (types.is_date, _dates),
+    (types.is_timestamp, _timestamps),
+    (types.is_time, _times),
+    (types.is_duration, _durations),
+)
+
+
+# -- features, one value ------------------------------------------------------------------------------------------------
+
+
+def as_elements(value: Any) -> list[Any]:
+    """The elements of whatever stands for a list: a list, tuple, set, range, array, or anything that numpy can read.
+
+    Raises:
+        CastError: it stands for none; a string does not.
+    """
+    if isinstance(value, (list, tuple)):
+        return value  # type: ignore[return-value]
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        return value.tolist() if value.dtype != object and value.dtype.kind not in "mM" else list(value)
+    if isinstance(value, (pa.Array, pa.ChunkedArray)):
+        return value.to_pylist()  # type: ignore[no-any-return]
+    if isinstance(value, pa.Scalar):
+        return as_elements(value.as_py())
+    if isinstance(value, (str, bytes, bytearray, memoryview, Mapping, np.generic, np.ndarray)):
+        raise _refuse(value, "list")
+    if hasattr(value, "__array__"):
+        return as_elements(np.asarray(value))
+    if isinstance(value, Iterable) and hasattr(value, "__len__"):
+        return list(value)
+    raise _refuse(value, "list")
+
+
+def lists_from_dicts(value: Any, names: Iterable[str]) -> dict[str, list[Any]]:
+    """A list of dicts as the dict of lists in which a `Sequence` of dicts is stored.
+
+    >>> lists_from_dicts([{"a": 1}, {"a": 2}], ["a"])
+    {'a': [1, 2]}
+    """
+    rows = list(value)
+    for row in rows:
+        if not isinstance(row, Mapping):
+            raise _refuse(row, "dict")
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def is_dict_of_lists(feature: Any) -> bool:
+    """True for what `Sequence({...})` makes: a dict with nothing but lists inside."""
+    return isinstance(feature, dict) and bool(feature) and all(isinstance(inner, (List, LargeList)) for inner in feature.values())
+
+
+def encode_value(feature: FeatureType, value: Any) -> Any:
+    """One value as it is stored under a feature.
+
+    >>> encode_value(List(Value("string")), (1, None))
+    ['1', None]
+
+    Raises:
+        CastError: it does not fit.
+    """
+    if value is None:
+        return None
+    if isinstance(feature, dict):
+        if not isinstance(value, Mapping):
+            if not is_dict_of_lists(feature):
+                raise _refuse(value, "dict")
+            value = lists_from_dicts(as_elements(value), feature)
+        return {name: encode_value(inner, value.get(name)) for name, inner in feature.items()}
+    if isinstance(feature, (List, LargeList)):
+        return [encode_value(feature.feature, element) for element in as_elements(value)]
+    if isinstance(feature, Value):
+        return coercer(feature_to_arrow(feature))(value)
+    return feature.encode_example(value)
+
+
+def decode_value(feature: FeatureType, value: Any) -> Any:
+    """One stored value as the user sees it."""
+    if value is None:
+        return None
+    if isinstance(feature, dict):
+        return {name: decode_value(feature[name], inner) if name in feature else inner for name, inner in value.items()}
+    if isinstance(feature, (List, LargeList)):
+        return [decode_value(feature.feature, element) for element in value]
+    if isinstance(feature, Feature) and feature.needs_decoding:
+        return feature.decode_example(value)
+    return value
