@@ -208,7 +208,16 @@ class FileFormatError(DatasetBuildError, ValueError):
 
 
 class DatasetGenerationError(DatasetBuildError):
-    """The code that yields the rows failed."""
+    """The code that yields the rows failed.
+
+    Args:
+        message: what happened, and what to do.
+        row: how many rows that code had yielded, where known.
+    """
+
+    def __init__(self, message: str, *, row: int | None = None) -> None:
+        self.row = row
+        super().__init__(message)
 
 
 class DatasetGenerationCastError(DatasetGenerationError, ValueError):
@@ -335,6 +344,10 @@ class DownloadError(DatasetsCoreError, OSError):
     def __init__(self, url: str, reason: str, *, status: int | None = None, advice: str | None = None) -> None:
         self.url, self.reason, self.status = url, reason, status
         super().__init__(f"{url}: {reason}. {advice or 'Check the address and the connection, then run again'}.")
+
+
+class UrlNotFoundError(DownloadError, FileNotFoundDatasetsError):
+    """A URL at which its server has nothing."""
 
 
 class OfflineError(DownloadError, ConnectionError):

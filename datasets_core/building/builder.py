@@ -1,0 +1,424 @@
+"""`DatasetBuilder` and its two kinds: the hooks of an author, and the verbs `download_and_prepare` and `as_dataset`."""
+
+from __future__ import annotations
+
+import abc
+import copy
+import functools
+import hashlib
+import logging
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Literal
+
+import pyarrow as pa
+
+from datasets_core.building.builder_config import (
+    BuilderConfig,
+    change_config,
+    check_name,
+    make_config,
+    option_names,
+)
+from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.prepare import BuildOptions, prepare
+from datasets_core.config import settings
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.group import DatasetDict
+from datasets_core.engines.engine import Engine
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownConfigError
+from datasets_core.features.schema import Features
+from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.download import DownloadConfig, DownloadMode
+from datasets_core.files import is_url, join, local_path
+from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.naming import camelcase_to_snakecase
+from datasets_core.meta.rows import row_ranges
+from datasets_core.meta.split import ReadInstruction
+from datasets_core.meta.version import Version
+from datasets_core.store.fingerprint import fingerprint
+from datasets_core.store.layout import dataset_folder
+from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.store.source import open_rows
+
+logger = logging.getLogger(__name__)
+
+_NO_VERSION = Version("0.0.0")
+
+
+class _ConfigsByName:
+    """`Builder.builder_configs` and `builder.builder_configs`: the declared configs by name."""
+
+    def __get__(self, instance: object, owner: type[DatasetBuilder]) -> dict[str, BuilderConfig]:
+        configs = {config.name: config for config in owner.BUILDER_CONFIGS}
+        if len(configs) < len(owner.BUILDER_CONFIGS):
+            names = [config.name for config in owner.BUILDER_CONFIGS]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ConfigurationError(
+                f"BUILDER_CONFIGS of {owner.__name__} has two configs called {twice!r}. Give each config a name of its own."
+            )
+        return configs
+
+
+class DatasetBuilder(abc.ABC):
+    """What makes a dataset.  Derive from `GeneratorBasedBuilder` or `ArrowBasedBuilder` and write the hooks.
+
+    Args:
+        cache_dir: where finished datasets stand; the settings' own by default.
+        dataset_name: the name of the folder; the builder's by default.
+        config_name: which config.
+        hash: identity of the script and its sources, for the folder's name; that of the class's file by default.
+        base_path: what relative paths of `download` are relative to.
+        info: what is recorded of the dataset (card, `dataset_infos.json`): fills in, and is what a build is compared with.
+        features: the features to store.
+        token: for the Hub.
+        repo_id: the repository, where there is one.
+        data_files: the user's files.
+        data_dir: folder of the user's files.
+        storage_options: for fsspec.
+        writer_batch_size: rows that are encoded together at most.
+        config_id: name of the config's folder instead of the computed one.
+        config_kwargs: options of the config.
+
+    Raises:
+        UnknownConfigError: no config of that name, or several and none is the default.
+        UnknownOptionError: an option that the config does not have.
+    """
+
+    VERSION: ClassVar[Version | str | None] = None
+    BUILDER_CONFIG_CLASS: ClassVar[type[Any]] = BuilderConfig
+    BUILDER_CONFIGS: ClassVar[list[Any]] = []
+    DEFAULT_CONFIG_NAME: ClassVar[str | None] = None
+    DEFAULT_WRITER_BATCH_SIZE: ClassVar[int | None] = None
+
+    yields: ClassVar[Literal["rows", "tables"]] = "rows"
+    rereads: bool = False
+    merge_columns: bool = False
+    read_schema: pa.Schema | None = None
+    builder_configs = _ConfigsByName()
+
+    def __init__(
+        self,
+        cache_dir: str | os.PathLike[str] | None = None,
+        dataset_name: str | None = None,
+        config_name: str | BuilderConfig | None = None,
+        hash: str | None = None,
+        base_path: str | os.PathLike[str] | None = None,
+        info: DatasetInfo | None = None,
+        features: Features | None = None,
+        token: bool | str | None = None,
+        repo_id: str | None = None,
+        data_files: Any = None,
+        data_dir: str | os.PathLike[str] | None = None,
+        storage_options: dict[str, Any] | None = None,
+        writer_batch_size: int | None = None,
+        config_id: str | None = None,
+        **config_kwargs: Any,
+    ) -> None:
+        if features is not None and not isinstance(features, Features):
+            features = Features(features)
+        self.name = _builder_name(type(self))
+        self.dataset_name = camelcase_to_snakecase(dataset_name) if dataset_name else self.name
+        self.base_path = None if base_path is None else os.fspath(base_path)
+        self.token, self.repo_id = token, repo_id
+        self.storage_options = storage_options or {}
+        self.writer_batch_size = writer_batch_size or self.DEFAULT_WRITER_BATCH_SIZE
+        self.hash = hash if hash is not None else _code_hash(type(self))
+        self.is_partial = data_files is not None
+
+        if data_files is not None:
+            config_kwargs["data_files"] = self._resolved(data_files, self.base_path)
+        if data_dir is not None:
+            config_kwargs["data_dir"] = os.fspath(data_dir)
+        if features is not None and "features" in option_names(self.BUILDER_CONFIG_CLASS):
+            config_kwargs["features"] = features
+        self.config_kwargs = config_kwargs
+        self.config, self.config_id = self._create_builder_config(config_name, features, config_id, **config_kwargs)
+
+        self.recorded = info.copy() if info is not None else DatasetInfo()
+        self.info = self.recorded.copy().update(self._info())
+        self.info.builder_name, self.info.dataset_name = self.name, self.dataset_name
+        self.info.config_name = self.config.name
+        self.info.version = self.version
+        if features is not None:
+            self.info.features = features
+
+        self._cache_dir_root = _folder(cache_dir) if cache_dir is not None else settings().cache_dir
+        self._own_cache_dir = cache_dir is not None
+        self._cache_dir = self._build_cache_dir()
+        self._output_dir = self._cache_dir
+        self._output_storage_options: dict[str, Any] | None = None
+        self._manifest: Manifest | None = None
+
+    # -- what an author writes -----------------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def _info(self) -> DatasetInfo:
+        """The description of the dataset."""
+
+    @abc.abstractmethod
+    def _split_generators(self, dl_manager: Any) -> Iterable[SplitGenerator]:
+        """Download what is needed, and name the splits."""
+
+    @property
+    def manual_download_instructions(self) -> str | None:
+        """What the user has to fetch by hand; None where nothing."""
+        return None
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def cache_dir(self) -> str:
+        """The folder of the finished dataset in the cache."""
+        return self._cache_dir
+
+    @property
+    def label(self) -> str:
+        """The dataset as messages name it."""
+        owner = f"{self.repo_id.split('/')[0]}/" if self.repo_id and "/" in self.repo_id else ""
+        config = f"/{self.config.name}" if self.config.name != "default" else ""
+        return f"{owner}{self.dataset_name}{config}"
+
+    @property
+    def version(self) -> Version:
+        """The version: the config's, else the class's."""
+        for found in (self.config.version, self.VERSION):
+            if found is not None and Version(str(found)) != _NO_VERSION:
+                return found if isinstance(found, Version) else Version(str(found))
+        return _NO_VERSION
+
+    @classmethod
+    def get_imported_module_dir(cls) -> str:
+        """The folder of the file that defines this class."""
+        return os.path.dirname(_source_file(cls) or "")
+
+    def with_schema(self, schema: pa.Schema) -> DatasetBuilder:
+        """A copy that reads with `schema`."""
+        changed = copy.copy(self)
+        changed.read_schema = schema
+        return changed
+
+    @abc.abstractmethod
+    def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """Pairs of key and row (or table)."""
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({self.label}, version {self.version})"
+
+    # -- the verbs -----------------------------------------------------------------------------------------------------
+
+    def download_and_prepare(
+        self,
+        output_dir: str | os.PathLike[str] | None = None,
+        download_config: DownloadConfig | None = None,
+        download_mode: DownloadMode | str | None = None,
+        verification_mode: VerificationMode | str | None = None,
+        dl_manager: Any = None,
+        base_path: str | os.PathLike[str] | None = None,
+        file_format: str = "arrow",
+        max_shard_size: int | str | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        engine: str | Engine | None = None,
+        **download_and_prepare_kwargs: Any,
+    ) -> None:
+        """Build the dataset, unless it stands already.
+
+        Args:
+            output_dir: folder or URL; the cache's by default.
+            download_config: how to download.
+            download_mode: what to reuse.
+            verification_mode: how much to check.
+            dl_manager: an object with the methods of `DownloadManager`, instead of one of its own.
+            base_path: what relative paths of `download` are relative to.
+            file_format: "arrow" or "parquet".
+            max_shard_size: bytes, or a text as "500MB".
+            num_proc: number of worker processes.
+            storage_options: for fsspec, of `output_dir`.
+            engine: what runs the jobs: a name or an `Engine`.
+            download_and_prepare_kwargs: `ignore_verifications=True` (old spelling of no_checks); other old names are passed over.
+
+        Raises:
+            DatasetsCoreError: of the kind that says what is wrong.
+        """
+        self._output_dir = self._cache_dir if output_dir is None else _folder(output_dir)
+        self._output_storage_options = storage_options
+        options = BuildOptions.of(
+            output_dir=self._output_dir,
+            download_config=download_config,
+            download_mode=download_mode,
+            verification_mode=verification_mode,
+            dl_manager=dl_manager,
+            base_path=self.base_path if base_path is None else os.fspath(base_path),
+            file_format=file_format,
+            max_shard_size=max_shard_size,
+            num_proc=num_proc,
+            storage_options=storage_options,
+            engine=engine,
+            **download_and_prepare_kwargs,
+        )
+        self._manifest = prepare(self, options)
+        self.info = self._manifest.info.copy()
+
+    def as_dataset(self, split: Any = None, in_memory: bool = False) -> Any:
+        """The dataset that was built.
+
+        Args:
+            split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for a `DatasetDict` of all.
+            in_memory: read the rows instead of mapping them.
+
+        Raises:
+            DatasetNotFoundError: it is not built.
+            UnknownSplitError: no such split.
+            DamagedShardError: a shard that is needed is cut or altered.
+        """
+        manifest = self._built()
+        if split is None:
+            return DatasetDict({name: self._as_dataset(manifest, name, in_memory) for name in manifest.split_lengths()})
+        if isinstance(split, Mapping):
+            return type(split)((name, self.as_dataset(part, in_memory)) for name, part in split.items())  # type: ignore[call-arg]
+        if isinstance(split, (list, tuple)):
+            return type(split)(self.as_dataset(part, in_memory) for part in split)
+        return self._as_dataset(manifest, split, in_memory)
+
+    def _built(self) -> Manifest:
+        if self._manifest is None:
+            self._manifest = read_manifest(self._output_dir, self._output_storage_options)
+        if self._manifest is None:
+            raise DatasetNotFoundError(f"{self.label} is not built in {self._output_dir}. Call download_and_prepare() first.")
+        return self._manifest
+
+    def _as_dataset(self, manifest: Manifest, split: str | ReadInstruction, in_memory: bool) -> Dataset:
+        ranges = row_ranges(split, manifest.split_lengths())
+        size = manifest.info.dataset_size or 0
+        rows = open_rows(
+            self._output_dir,
+            manifest,
+            ranges,
+            in_memory=in_memory or 0 < size < settings().max_memory_bytes,
+            storage_options=self._output_storage_options,
+        )
+        shards = [(shard.split, shard.sha256) for shard in manifest.shards]
+        spec = split if isinstance(split, str) else split.to_spec()
+        return Dataset(rows, info=manifest.info, split=split, fingerprint=fingerprint(shards, str(spec)))
+
+    # -- config and folder ---------------------------------------------------------------------------------------------
+
+    def _create_builder_config(
+        self,
+        config_name: str | BuilderConfig | None = None,
+        custom_features: Features | None = None,
+        config_id: str | None = None,
+        **config_kwargs: Any,
+    ) -> tuple[Any, str]:
+        config = self._chosen_config(config_name, config_kwargs)
+        check_name(config.name)
+        if config.data_files is not None and not isinstance(config.data_files, DataFilesDict):
+            base = self.base_path
+            if config.data_dir:
+                base = join(base, config.data_dir) if base else config.data_dir
+            config.data_files = self._resolved(config.data_files, base)
+        return config, config_id or config.create_config_id(config_kwargs, custom_features)
+
+    def _chosen_config(self, name: str | BuilderConfig | None, options: dict[str, Any]) -> Any:
+        known = self.builder_configs
+        if isinstance(name, BuilderConfig):
+            return change_config(name, options, builder=self.dataset_name)
+        if name is None and known:
+            name = self.DEFAULT_CONFIG_NAME
+            if name is None and len(known) == 1:
+                (name,) = known
+            if name is None and not options:
+                raise UnknownConfigError(None, dataset=self.dataset_name, known=known)
+        if name is not None and known:
+            if name not in known:
+                raise UnknownConfigError(name, dataset=self.dataset_name, known=known)
+            return change_config(known[name], options, builder=self.dataset_name)
+        if name is None:
+            name = options.get("name") or self.DEFAULT_CONFIG_NAME
+        given = {**options} if name is None else {**options, "name": name}
+        if self.VERSION is not None:
+            given.setdefault("version", self.VERSION)
+        return make_config(self.BUILDER_CONFIG_CLASS, given, builder=self.dataset_name)
+
+    def _resolved(self, data_files: Any, base_path: str | None) -> DataFilesDict:
+        if isinstance(data_files, DataFilesDict):
+            return data_files
+        return resolve_data_files(data_files, base_path or "", storage_options=self.storage_options)
+
+    def _build_cache_dir(self) -> str:
+        owner = f"{self.repo_id.split('/')[0]}___" if self.repo_id and "/" in self.repo_id else ""
+        return dataset_folder(
+            self._cache_dir_root, f"{owner}{self.dataset_name}", self.config_id, str(self.version), self.hash
+        ).rstrip(os.sep)
+
+
+class GeneratorBasedBuilder(DatasetBuilder):
+    """A builder whose hook yields rows."""
+
+    yields: ClassVar[Literal["rows", "tables"]] = "rows"
+
+    @abc.abstractmethod
+    def _generate_examples(self, **kwargs: Any) -> Iterable[tuple[Any, dict[str, Any]]]:
+        """Pairs of a key, unique in the split, and a row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
+
+    def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """See `DatasetBuilder.generate`."""
+        return _iterator(self._generate_examples(**gen_kwargs), f"_generate_examples of {self.label}")
+
+
+class ArrowBasedBuilder(DatasetBuilder):
+    """A builder whose hook yields Arrow tables.
+
+    Attributes:
+        merge_columns: files may have different columns; what is missing is null.
+        rereads: a wider schema needs the text again: see `Reread`.
+        read_schema: the schema to read with, once it is known.
+    """
+
+    yields: ClassVar[Literal["rows", "tables"]] = "tables"
+
+    @abc.abstractmethod
+    def _generate_tables(self, **kwargs: Any) -> Iterable[tuple[Any, pa.Table]]:
+        """Pairs of a key and a table.  Called with the `gen_kwargs` of a `SplitGenerator`."""
+
+    def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """See `DatasetBuilder.generate`."""
+        return _iterator(self._generate_tables(**gen_kwargs), f"_generate_tables of {self.label}")
+
+
+def _iterator(made: Any, hook: str) -> Iterator[tuple[Any, Any]]:
+    if made is None:
+        raise ConfigurationError(f"{hook} returns None. Yield pairs, or return an iterable of them.")
+    return iter(made)
+
+
+def _folder(path: str | os.PathLike[str]) -> str:
+    text = os.fspath(path)
+    return text if is_url(text) and not text.startswith("file://") else local_path(text)
+
+
+def _builder_name(cls: type) -> str:
+    module = cls.__module__.rpartition(".")[2]
+    return camelcase_to_snakecase(cls.__name__ if module in {"__main__", "__mp_main__"} else module)
+
+
+def _source_file(cls: type) -> str | None:
+    return getattr(sys.modules.get(cls.__module__), "__file__", None)
+
+
+def _code_hash(cls: type) -> str:
+    """The identity of the file that defines a class, and of the class in it; "" where there is no such file."""
+    path = _source_file(cls)
+    if path is None or not os.path.isfile(path):
+        return ""
+    status = os.stat(path)
+    return hashlib.sha256(f"{cls.__qualname__}\0{_file_hash(path, status.st_mtime_ns, status.st_size)}".encode()).hexdigest()[:32]
+
+
+@functools.lru_cache(maxsize=256)
+def _file_hash(path: str, modified: int, size: int) -> str:
+    with open(path, "rb") as handle:
+        return hashlib.sha256(handle.read()).hexdigest()

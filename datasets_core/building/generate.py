@@ -1,0 +1,370 @@
+"""One job, done: the author's hooks are run, and what they yield becomes shards.
+
+Rows are taken in chunks, bounded in rows and bytes, and a chunk is encoded column by column: no Python runs per row but the
+author's own.  An author may change a row after yielding it; a chunk that shows it makes the job start again with copies.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import os
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.building.hooks import Hooks, Reread
+from datasets_core.building.jobs import ShardJob, ShardResult
+from datasets_core.building.keys import Clash, KeyLog
+from datasets_core.building.sink import TableSink
+from datasets_core.config import settings
+from datasets_core.errors import (
+    CastError,
+    DatasetGenerationCastError,
+    DatasetGenerationError,
+    DatasetsCoreError,
+    DuplicateKeysError,
+)
+from datasets_core.features.codec import RowEncoder
+
+_FIRST_ROWS = 128
+_MOST_ROWS = 8192
+_PIECE_ROWS = 512  # rows between two looks at how large they are
+_GROWTH = 8
+_MUTABLE = (list, dict, set, bytearray, np.ndarray)
+
+OnRows = Callable[[int], object]
+
+
+def run_job(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
+    """Do a job.
+
+    Args:
+        job: what to make.
+        on_rows: told how many rows were written, now and then.
+
+    Raises:
+        DatasetGenerationError: the author's code failed; errors of the library pass as they are.
+        DuplicateKeysError: two of its rows share a key.
+    """
+    return _run_tables(job, on_rows) if job.builder.yields == "tables" else _run_rows(job, on_rows)
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def _run_tables(job: ShardJob, on_rows: OnRows) -> ShardResult:
+    builder = job.builder if job.schema is None or not job.builder.rereads else job.builder.with_schema(job.schema)
+    while True:
+        try:
+            return _write_tables(job, builder, on_rows)
+        except Reread as request:
+            if builder.read_schema is not None and builder.read_schema.equals(request.schema):
+                raise DatasetGenerationError(
+                    f"{builder.label} asks to read split {job.split!r} again with the schema that it has. "
+                    "That is a fault of the builder: it must ask with a wider one."
+                ) from None
+            builder = builder.with_schema(request.schema)
+
+
+def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult:
+    with TableSink(job, merge_columns=builder.merge_columns) as sink:
+        tables = _begin(job, builder)
+        row, key = 0, None
+        while True:
+            try:
+                key, table = next(tables)
+            except StopIteration:
+                break
+            except (DatasetsCoreError, Reread):
+                raise
+            except Exception as error:
+                _fail(job, error, row=row, key=key)
+            if isinstance(table, pa.Table | pa.RecordBatch):
+                sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
+            else:
+                raise DatasetGenerationError(
+                    f"{builder.label} yields a {type(table).__name__} for split {job.split!r}. "
+                    "Yield pairs of a key and a pyarrow.Table from _generate_tables."
+                )
+            row += table.num_rows
+            on_rows(table.num_rows)
+        return ShardResult(job.name, sink.finish(), sink.schema)
+
+
+def origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:
+    """The file that the table of `key` was read from: the key itself, or the number of a file in it, or the only file."""
+    if isinstance(key, (str, os.PathLike)) and os.sep in os.fspath(key):
+        return str(key)
+    files = next((value for value in gen_kwargs.values() if isinstance(value, list)), [])
+    number = key[0] if isinstance(key, tuple) and key else key
+    if isinstance(number, str) and number.partition("_")[0].isdecimal():
+        number = int(number.partition("_")[0])
+    if isinstance(number, str):
+        return number
+    if len(files) == 1:
+        number = 0
+    if isinstance(key, tuple | str) and isinstance(number, int) and number < len(files) or len(files) == 1:
+        return str(files[int(number or 0)])
+    return None
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+class _Changed(Exception):  # noqa: N818 - caught below
+    """A row, or a value in it, is the same object as in another row: it may have been changed in between."""
+
+
+def _run_rows(job: ShardJob, on_rows: OnRows) -> ShardResult:
+    if _holds_once(job.gen_kwargs) or _holds_once(vars(job.builder)):
+        return _write_rows(job, on_rows, copies=True)
+    try:
+        return _write_rows(job, on_rows, copies=False)
+    except _Changed:
+        return _write_rows(job, on_rows, copies=True)
+
+
+def _write_rows(job: ShardJob, on_rows: OnRows, *, copies: bool) -> ShardResult:
+    encoder = RowEncoder(job.builder.info.features)
+    keys = KeyLog(job.folder, job.stem, keep=job.keep_keys) if job.compare_keys or job.keep_keys else None
+    with TableSink(job, merge_columns=True) as sink:
+        row = 0
+        pairs = _begin(job, job.builder)
+        for chunk_keys, rows, size in _chunks(job, pairs, copies=copies):
+            if keys is not None:
+                _take_keys(job, keys, chunk_keys, row)
+            batch = _encode(job, encoder, rows, chunk_keys, row)
+            size.measured(batch.nbytes, len(rows))
+            sink.write(batch, what=f"The rows from {row} on")
+            row += len(rows)
+            on_rows(len(rows))
+        record = None
+        if keys is not None:
+            try:
+                record = keys.finish()
+            except Clash as clash:
+                _clash(job, clash, (), row)
+        return ShardResult(job.name, sink.finish(), sink.schema, record)
+
+
+class _ChunkSize:
+    """How many rows to take next, from the bytes of those before."""
+
+    def __init__(self, most_rows: int) -> None:
+        self.bytes = settings().batch_bytes
+        self.most_rows = most_rows
+        self.rows = min(_FIRST_ROWS, most_rows)
+
+    def measured(self, num_bytes: int, rows: int) -> None:
+        """The last chunk had that many bytes and rows."""
+        fitting = self.bytes * rows // max(1, num_bytes)
+        self.rows = max(1, min(fitting, self.rows * _GROWTH, self.most_rows))
+
+
+def _chunks(job: ShardJob, pairs: Iterator[Any], *, copies: bool) -> Iterator[tuple[Sequence[Any], Sequence[Any], _ChunkSize]]:
+    most = min(settings().batch_rows, _MOST_ROWS)
+    size = _ChunkSize(max(1, min(most, job.batch_rows or most)))
+    row, last_key = 0, None
+    while True:
+        chunk: list[Any] = []
+        held = 0
+        try:
+            while len(chunk) < size.rows and held < size.bytes:
+                before = len(chunk)
+                piece = itertools.islice(pairs, min(_PIECE_ROWS, size.rows - before))
+                chunk.extend(map(copy.deepcopy, piece) if copies else piece)
+                if len(chunk) == before:
+                    break
+                held += _weight(chunk[-1]) * (len(chunk) - before)
+        except DatasetsCoreError:
+            raise
+        except Exception as error:
+            key = chunk[-1][0] if chunk and isinstance(chunk[-1], tuple) and chunk[-1] else last_key
+            _fail(job, error, row=row + len(chunk), key=key)
+        if not chunk:
+            return
+        keys, rows = _unzip(job, chunk, row)
+        if not copies:
+            _check_unshared(rows)
+        yield keys, rows, size
+        row += len(chunk)
+        last_key = keys[-1]
+
+
+def _unzip(job: ShardJob, chunk: list[Any], row: int) -> tuple[Sequence[Any], Sequence[Any]]:
+    try:
+        keys, rows = zip(*chunk, strict=True)
+        if all(issubclass(kind, Mapping) for kind in set(map(type, rows))):
+            return keys, rows
+    except (TypeError, ValueError):
+        pass  # the loop below finds which pair it is
+    for position, pair in enumerate(chunk):
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], Mapping):
+            kind = f"a tuple of {len(pair)}" if isinstance(pair, tuple | list) and len(pair) != 2 else _kind_of(pair)
+            raise DatasetGenerationError(
+                f"_generate_examples of {job.builder.label} yields {kind} as row {row + position} of split {job.split!r}. "
+                "Yield pairs of a key and a dict."
+            )
+    return [key for key, _ in chunk], [fields for _, fields in chunk]
+
+
+def _kind_of(pair: Any) -> str:
+    if isinstance(pair, tuple | list):
+        return f"a key and a {type(pair[1]).__name__}"
+    return f"a {type(pair).__name__}"
+
+
+def _weight(pair: Any) -> int:
+    """About the bytes of a row: of its long values, and some for each."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], Mapping):
+        return 1
+    total = 0
+    for value in pair[1].values():
+        if isinstance(value, (str, bytes, bytearray)):
+            total += len(value)
+        elif isinstance(value, np.ndarray):
+            total += value.nbytes
+        elif isinstance(value, (list, tuple)):
+            total += 8 * len(value) if not value or not isinstance(value[0], (str, bytes)) else sum(map(len, value))
+        else:
+            total += 8
+    return total
+
+
+def _check_unshared(rows: Sequence[Any]) -> None:
+    if len(set(map(id, rows))) < len(rows):
+        raise _Changed
+    for name, value in rows[0].items():
+        if isinstance(value, _MUTABLE):
+            _check_unshared_values([fields.get(name) for fields in rows])
+
+
+def _check_unshared_values(values: list[Any]) -> None:
+    held = [value for value in values if isinstance(value, _MUTABLE)]
+    if len(set(map(id, held))) < len(held):
+        raise _Changed
+    if held and isinstance(held[0], dict):
+        for name, value in held[0].items():
+            if isinstance(value, _MUTABLE):
+                _check_unshared_values([fields.get(name) for fields in held if isinstance(fields, dict)])
+
+
+def _holds_once(value: Any) -> bool:
+    """Whether `value` is, or holds, an iterator: what it gave cannot be asked of it again."""
+    if isinstance(value, Mapping):
+        return any(map(_holds_once, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_once, value))
+    return isinstance(value, Iterator)
+
+
+def _encode(job: ShardJob, encoder: RowEncoder, rows: Sequence[Any], keys: Sequence[Any], row: int) -> pa.RecordBatch:
+    try:
+        batch = encoder.encode(list(rows))
+    except CastError as error:
+        raise _cast_failure(job, encoder, rows, keys, row, error) from error
+    if batch.num_rows != len(rows):
+        raise DatasetGenerationError(
+            f"Row {row} of split {job.split!r} of {job.builder.label} has no columns. Yield dicts that name at least one column."
+        )
+    return batch
+
+
+def _cast_failure(
+    job: ShardJob, encoder: RowEncoder, rows: Sequence[Any], keys: Sequence[Any], row: int, whole: CastError
+) -> DatasetGenerationCastError:
+    """The error with the row that is to blame: the first that does not encode by itself, else those of the chunk."""
+    for position, fields in enumerate(rows):
+        try:
+            encoder.encode([fields])
+        except CastError as error:
+            return DatasetGenerationCastError(
+                f"Row {row + position} (key {keys[position]!r}) of split {job.split!r} of {job.builder.label} does not fit: {error}"
+            )
+    last = row + len(rows) - 1
+    return DatasetGenerationCastError(f"Rows {row} to {last} of split {job.split!r} of {job.builder.label} do not fit: {whole}")
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+def _take_keys(job: ShardJob, log: KeyLog, keys: Sequence[Any], row: int) -> None:
+    try:
+        log.add(keys)
+    except Clash as clash:
+        _clash(job, clash, keys, row)
+
+
+def _clash(job: ShardJob, clash: Clash, keys: Sequence[Any], row: int) -> NoReturn:
+    _, first = clash.first
+    _, second = clash.second
+    key = keys[second - row] if row <= second < row + len(keys) else key_of(job, second)
+    part = f" of part {job.index + 1} of {job.count}" if job.count > 1 else ""
+    raise DuplicateKeysError(key, split=job.split, places=(f"row {first}{part}", f"row {second}{part}"))
+
+
+def key_of(job: ShardJob, row: int) -> Any:
+    """The key of a row, by running the author's code again up to it."""
+    pair = next(itertools.islice(_begin(job, job.builder), row, None), None)
+    return pair[0] if pair is not None else None
+
+
+# -- the author's failures ---------------------------------------------------------------------------------------------
+
+
+def _begin(job: ShardJob, builder: Hooks) -> Iterator[tuple[Any, Any]]:
+    try:
+        return iter(builder.generate(job.gen_kwargs))
+    except DatasetsCoreError:
+        raise
+    except Exception as error:
+        _fail(job, error, row=0, key=None)
+
+
+def _fail(job: ShardJob, error: Exception, *, row: int, key: Any) -> NoReturn:
+    reached = f"at row {row}" if key is None else f"at row {row}, behind key {key!r}"
+    part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
+    raise DatasetGenerationError(
+        f"{job.builder.label} failed {reached} of split {job.split!r}{part}, {place_of(error, job.builder)}: {describe(error)}. "
+        "Mend the code there, or the data that it reads.",
+        row=row,
+    ) from error
+
+
+def describe(error: BaseException) -> str:
+    """An error as one phrase: its kind and its own words."""
+    words = str(error).strip().rstrip(".")
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def place_of(error: BaseException, builder: object) -> str:
+    """`in FILE, line N`: the innermost frame in the author's file, else beside it, else outside the library."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    script = _file_of(builder)
+    library = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for belongs in (
+        lambda file: file == script,
+        lambda file: script is not None and os.path.dirname(file) == os.path.dirname(script),
+        lambda file: not os.path.abspath(file).startswith(library + os.sep),
+        lambda file: True,
+    ):
+        found = [(file, line) for file, line in frames if belongs(file)]
+        if found:
+            return f"in {found[-1][0]}, line {found[-1][1]}"
+    return "in code without lines"
+
+
+def _file_of(builder: object) -> str | None:
+    """The file in which the author's class stands: that of the first hook which is not the library's own."""
+    for parent in type(builder).__mro__:
+        if parent.__module__.startswith("datasets_core.building."):
+            continue
+        for value in vars(parent).values():
+            code = getattr(getattr(value, "__func__", value), "__code__", None)
+            if code is not None:
+                return str(code.co_filename)
+    return None

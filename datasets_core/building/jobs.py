@@ -1,0 +1,176 @@
+"""The unit of work: `ShardJob`, what makes a part of a split, and `ShardResult`, what came of it.
+
+How a split is divided depends on its `gen_kwargs` alone, never on the number of workers, so that neither do the bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.building.hooks import Hooks
+from datasets_core.building.keys import KeyRecord
+from datasets_core.files import is_url
+from datasets_core.store.manifest import ShardRecord
+
+MAX_JOBS = 64
+TABLE_GROUP_BYTES = 16 << 20
+ROW_GROUP_BYTES = 4 << 20  # python reads a row in the time in which pyarrow reads about ten
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ShardJob:
+    """A part of a split, to be written as shards of its own.
+
+    Attributes:
+        builder: whose hooks make the rows.
+        split: the split.
+        gen_kwargs: the arguments of this part.
+        index, count: which part, of how many.
+        folder: where the shards go.
+        stem: how their names begin.
+        schema: read and write with this schema; None lets the rows decide.
+        file_format: "arrow" or "parquet".
+        max_shard_bytes: size at which a new shard is begun; None for the settings' own.
+        batch_rows: rows of a batch at most; None for the settings' own.
+        compare_keys: keys must be unique.
+        keep_keys: the keys are wanted for a comparison with other jobs.
+    """
+
+    builder: Hooks
+    split: str
+    gen_kwargs: dict[str, Any]
+    index: int
+    count: int
+    folder: str
+    stem: str
+    schema: pa.Schema | None
+    file_format: str
+    max_shard_bytes: int | None
+    batch_rows: int | None
+    compare_keys: bool
+    keep_keys: bool
+
+    @property
+    def name(self) -> str:
+        """What the journal calls it."""
+        return self.stem
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ShardResult:
+    """What came of a job.
+
+    Attributes:
+        name: the job's.
+        shards: the shards that hold rows, in order.
+        schema: of the shards; None where there were neither rows nor tables.
+        keys: the keys of the rows; None where they are not compared.
+    """
+
+    name: str
+    shards: tuple[ShardRecord, ...]
+    schema: pa.Schema | None
+    keys: KeyRecord | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(shard.rows for shard in self.shards)
+
+
+def divide(gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES) -> list[dict[str, Any]]:
+    """The parts that a split is built in, in the order of its rows.
+
+    Lists of one common length are cut into contiguous parts: lists of local files where a part reaches `group_bytes`, other
+    lists item by item; at most 64 parts.  Lists of different lengths cannot be cut, nor can lists of plain values beside
+    other data: such a list is likely a parameter (names of labels, languages), and cutting it would make every row again.
+
+    >>> divide({"shards": [0, 1], "lower": True})
+    [{'shards': [0], 'lower': True}, {'shards': [1], 'lower': True}]
+    >>> divide({"shards": [0, 1], "languages": ["en", "fr", "de"]})
+    [{'shards': [0, 1], 'languages': ['en', 'fr', 'de']}]
+    """
+    lists = {name: value for name, value in gen_kwargs.items() if isinstance(value, list)}
+    lengths = {len(value) for value in lists.values()}
+    if len(lengths) != 1:
+        return [gen_kwargs]
+    (length,) = lengths
+    if length < 2:
+        return [gen_kwargs]
+    rest = [value for name, value in gen_kwargs.items() if name not in lists]
+    holds_data = any(_is_data(item) for value in lists.values() for item in value[:1])
+    if not holds_data and any(map(_is_data, rest)):
+        return [gen_kwargs]
+    sizes = _file_sizes(list(lists.values()))
+    bounds = _by_bytes(sizes, group_bytes) if sizes is not None else _by_count(length)
+    return [
+        {name: value[start:stop] if name in lists else value for name, value in gen_kwargs.items()} for start, stop in bounds
+    ]
+
+
+def _is_data(value: Any) -> bool:
+    """Whether rows may be read out of `value`: an existing path, a URL, an iterable object, or a container of such."""
+    if isinstance(value, (str, os.PathLike)):
+        path = os.fspath(value)
+        return isinstance(path, str) and bool(path) and (is_url(path) or _exists(path))
+    if value is None or isinstance(value, (bytes, int, float, complex)):
+        return False
+    if isinstance(value, dict):
+        return any(map(_is_data, value.values()))
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(map(_is_data, value))
+    return hasattr(value, "__iter__") or hasattr(value, "read")
+
+
+def _exists(path: str) -> bool:
+    try:
+        return os.path.exists(path)
+    except ValueError:  # a text with a NUL is no path
+        return False
+
+
+def _file_sizes(lists: Sequence[list[Any]]) -> list[int] | None:
+    """Bytes of each position over all lists of local files; None if no list is of files alone."""
+    total: list[int] | None = None
+    for values in lists:
+        sizes = list(_sizes(values))
+        if len(sizes) == len(values):
+            total = sizes if total is None else [a + b for a, b in zip(total, sizes, strict=True)]
+    return total
+
+
+def _sizes(values: list[Any]) -> Iterator[int]:
+    for value in values:
+        if not isinstance(value, (str, os.PathLike)):
+            return
+        try:
+            status = os.stat(value)
+        except (OSError, ValueError):
+            return
+        if os.path.isdir(value):
+            return
+        yield status.st_size
+
+
+def _by_bytes(sizes: Sequence[int], group_bytes: int) -> list[tuple[int, int]]:
+    wanted = max(group_bytes, -(-sum(sizes) // MAX_JOBS))
+    bounds, start, held = [], 0, 0
+    for position, size in enumerate(sizes):
+        held += size
+        if held >= wanted:
+            bounds.append((start, position + 1))
+            start, held = position + 1, 0
+    if start < len(sizes):
+        bounds.append((start, len(sizes)))
+    return bounds
+
+
+def _by_count(length: int) -> list[tuple[int, int]]:
+    parts = min(length, MAX_JOBS)
+    edges = [length * part // parts for part in range(parts + 1)]
+    return list(zip(edges, edges[1:], strict=False))

@@ -1,0 +1,114 @@
+"""The finished jobs of an unfinished build, so that the next run takes them over.
+
+One JSON line for the plan, one for each finished job, each on the disk before the next job counts.  A line that was cut by a
+crash ends the journal; a shard that is missing or has another size makes its job undone.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+from dataclasses import asdict
+from typing import IO, Any
+
+import pyarrow as pa
+
+from datasets_core.building.jobs import ShardResult
+from datasets_core.building.keys import as_json, from_json
+from datasets_core.files import disk_errors, sync_folder
+from datasets_core.store.layout import JOURNAL_NAME
+from datasets_core.store.manifest import ShardRecord
+
+
+class Journal:
+    """The journal of one staging folder.
+
+    Args:
+        folder: the staging folder.
+        plan: the identity of what is being built; finished jobs of another plan do not count.
+    """
+
+    def __init__(self, folder: str, plan: str) -> None:
+        self.path = os.path.join(folder, JOURNAL_NAME)
+        self._folder, self._plan = folder, plan
+        self.finished: dict[str, ShardResult] = _finished(self.path, folder, plan)
+        self._handle: IO[bytes] | None = None
+
+    def __enter__(self) -> Journal:
+        with disk_errors(self.path):
+            self._handle = open(self.path, "wb")  # noqa: SIM115 - closed by __exit__
+        self._append({"plan": self._plan})
+        for result in self.finished.values():
+            self._append(_line(result))
+        sync_folder(self._folder)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            self._handle.close()
+
+    def record(self, result: ShardResult) -> None:
+        """Have it on the disk that a job is finished."""
+        self._append(_line(result))
+        self.finished[result.name] = result
+
+    def _append(self, content: dict[str, Any]) -> None:
+        assert self._handle is not None
+        with disk_errors(self.path):
+            self._handle.write(json.dumps(content).encode() + b"\n")
+            self._handle.flush()
+            os.fsync(self._handle.fileno())
+
+
+def _line(result: ShardResult) -> dict[str, Any]:
+    schema = None if result.schema is None else base64.b64encode(result.schema.serialize().to_pybytes()).decode()
+    return {
+        "job": result.name,
+        "shards": [asdict(shard) for shard in result.shards],
+        "schema": schema,
+        "keys": None if result.keys is None else as_json(result.keys),
+    }
+
+
+def _finished(path: str, folder: str, plan: str) -> dict[str, ShardResult]:
+    try:
+        with open(path, "rb") as handle:
+            lines = handle.read().split(b"\n")[:-1]  # the last line is whole only if a line end follows
+    except FileNotFoundError:
+        return {}
+    finished: dict[str, ShardResult] = {}
+    try:
+        if not lines or json.loads(lines[0]) != {"plan": plan}:
+            return {}
+        for line in lines[1:]:
+            result = _result(json.loads(line))
+            if _is_whole(result, folder):
+                finished[result.name] = result
+    except (ValueError, KeyError, TypeError, binascii.Error, pa.ArrowException):
+        return finished  # what follows a damaged line was written after a crash of the system: not to be trusted
+    return finished
+
+
+def _result(found: dict[str, Any]) -> ShardResult:
+    shards = tuple(
+        ShardRecord(**{**shard, "batches": tuple((int(rows), int(count)) for rows, count in shard["batches"])})
+        for shard in found["shards"]
+    )
+    schema = None if found["schema"] is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(found["schema"])))
+    return ShardResult(found["job"], shards, schema, None if found["keys"] is None else from_json(found["keys"]))
+
+
+def _is_whole(result: ShardResult, folder: str) -> bool:
+    files = [(shard.name, shard.size) for shard in result.shards]
+    if result.keys is not None:
+        files += [(name, count * 24) for name, count in result.keys.runs]
+    return all(_size(os.path.join(folder, name)) == size for name, size in files)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return -1
