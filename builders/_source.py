@@ -41,7 +41,9 @@ class Source:
     path: str
     name: str
 
-    def fault(self, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None) -> FileFormatError:
+    def fault(
+        self, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
+    ) -> FileFormatError:
         """A `FileFormatError` about this file."""
         return FileFormatError(self.name, reason, line=line, row=row, advice=advice)
 
@@ -94,11 +96,13 @@ def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data
     """
     if is_lfs_pointer(head):
         raise source.fault(
-            "is a Git-LFS pointer and not the file itself", advice="Run 'git lfs pull' in its repository, or fetch the file by its URL"
+            "is a Git-LFS pointer and not the file itself",
+            advice="Run 'git lfs pull' in its repository, or fetch the file by its URL",
         )
     if not web_page_is_data and looks_like_html(head):
         raise source.fault(
-            f"is a web page (HTML) where {wanted} data is expected", advice="Check the address: sites answer so for a login or an error"
+            f"is a web page (HTML) where {wanted} data is expected",
+            advice="Check the address: sites answer so for a login or an error",
         )
     archive = kind_of(head)
     if archive is not None:
@@ -110,7 +114,8 @@ def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data
         raise source.fault(f"is UTF-16 text, and {wanted} is read as UTF-8", advice="Pass encoding='utf-16'")
     if b"\0" in head:
         raise source.fault(
-            "holds NUL bytes: it is binary, or UTF-16 without a mark", advice="Pass encoding='utf-16-le' if it is text, else leave it out of data_files"
+            "holds NUL bytes: it is binary, or UTF-16 without a mark",
+            advice="Pass encoding='utf-16-le' if it is text, else leave it out of data_files",
         )
 
 
@@ -175,7 +180,9 @@ def is_utf8(encoding: str, source: Source) -> bool:
     try:
         return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
     except LookupError:
-        raise source.fault(f"the encoding {encoding!r} is unknown", advice="Pass an encoding that Python knows, as 'utf-8' or 'latin-1'") from None
+        raise source.fault(
+            f"the encoding {encoding!r} is unknown", advice="Pass an encoding that Python knows, as 'utf-8' or 'latin-1'"
+        ) from None
 
 
 def invalid_utf8(source: Source, at_byte: int, value: int) -> FileFormatError:
@@ -207,7 +214,9 @@ def _recoder(source: Source, encoding: str, errors: str) -> Callable[[bytes, boo
     try:
         decoder = codecs.getincrementaldecoder(name)(errors)
     except LookupError:
-        raise source.fault(f"the encoding {encoding!r} is no text encoding", advice="Pass one that Python knows, as 'utf-8'") from None
+        raise source.fault(
+            f"the encoding {encoding!r} is no text encoding", advice="Pass one that Python knows, as 'utf-8'"
+        ) from None
     done = [0, False]
 
     def recode(data: bytes, final: bool) -> bytes:

@@ -44,7 +44,11 @@ class FileBuilder(ArrowBasedBuilder):
         local = dl_manager.download(named)
         splits = []
         for split, names in named.items():
-            pairs = [pair for name, path in zip(names, local[split], strict=True) for pair in self._unpacked(name, os.fspath(path), dl_manager)]
+            pairs = [
+                pair
+                for name, path in zip(names, local[split], strict=True)
+                for pair in self._unpacked(name, os.fspath(path), dl_manager)
+            ]
             files = {"files": [path for path, _ in pairs], "names": [name for _, name in pairs]}
             splits.append(SplitGenerator(split, files))
         return splits

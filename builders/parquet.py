@@ -56,8 +56,14 @@ class ParquetConfig(BuilderConfig):
             raise ConfigurationError(f"on_bad_files={self.on_bad_files!r} is unknown. Use 'error', 'warn' or 'skip'.")
         if self.batch_size is not None and self.batch_size < 1:
             raise ConfigurationError(f"batch_size={self.batch_size} reads nothing. Pass at least 1, or None.")
-        if self.columns is not None and self.features is not None and (unknown := [c for c in self.columns if c not in self.features]):
-            raise ConfigurationError(f"columns= names {unknown[0]!r}, which features= does not have. Give both the same columns.")
+        if (
+            self.columns is not None
+            and self.features is not None
+            and (unknown := [c for c in self.columns if c not in self.features])
+        ):
+            raise ConfigurationError(
+                f"columns= names {unknown[0]!r}, which features= does not have. Give both the same columns."
+            )
 
 
 class Parquet(FileBuilder):

@@ -69,9 +69,7 @@ def read_text(source: Source, options: TextConfig) -> Iterator[pa.RecordBatch]:
     """
     name = next(iter(options.features)) if options.features else "text"
     block_bytes = max(min(options.chunksize, _BLOCK_BYTES), 1)
-    with text_reader(
-        source, "text", encoding=options.encoding, errors=options.encoding_errors, web_page_is_data=True
-    ) as text:
+    with text_reader(source, "text", encoding=options.encoding, errors=options.encoding_errors, web_page_is_data=True) as text:
         if options.sample_by == "line":
             columns = _lines(text, block_bytes, options.keep_linebreaks)
         elif options.sample_by == "paragraph":
@@ -115,7 +113,9 @@ def _locate_invalid(source: Source, offset: int) -> Exception:
             except UnicodeDecodeError as error:
                 return invalid_utf8(source, at - pending + error.start, error.object[error.start])
             at += len(block)
-    return source.fault(f"is not UTF-8 somewhere after byte {offset:,}", advice="Pass the file's encoding, as encoding='latin-1'")
+    return source.fault(
+        f"is not UTF-8 somewhere after byte {offset:,}", advice="Pass the file's encoding, as encoding='latin-1'"
+    )
 
 
 def _blocks_of_lines(text: TextBytes, block_bytes: int) -> Iterator[tuple[bytes, int]]:
@@ -128,7 +128,9 @@ def _blocks_of_lines(text: TextBytes, block_bytes: int) -> Iterator[tuple[bytes,
             rest.append(block)
             held += len(block)
             if held > _MAX_ROW_BYTES:
-                raise text.source.fault("holds a line of more than 2 GB", advice="Break its lines, or load it by another format")
+                raise text.source.fault(
+                    "holds a line of more than 2 GB", advice="Break its lines, or load it by another format"
+                )
             continue
         whole = b"".join([*rest, block[:border]])
         rest, held = [block[border:]], len(block) - border

@@ -1,0 +1,485 @@
+"""One csv file as record batches, by pyarrow's parser a block at a time, with the meaning that `pandas.read_csv` gives it.
+
+Each block of whole records is parsed and typed alone; its types are then compared with what is known of the columns.  Where a
+column needs a wider type than rows already given out had, the rest of the file is looked through and `Reread` asks for a second pass.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from datasets_core.building.hooks import Reread
+from datasets_core.errors import FileFormatError
+
+from ._csv_records import Grammar, RecordBlocks
+from ._csv_types import FALSE_VALUES, TRUE_VALUES, TextRules, fitted, is_suspicious, widened
+from ._source import Source, invalid_utf8, text_reader
+
+_BLOCK_BYTES = 4 << 20
+_WIDEST_BLOCK_BYTES = 64 << 20
+_PROBED_RECORDS = 200
+_BLANK_LINE = re.compile(rb"(?:^|[\r\n])[ \t]+(?:[\r\n]|$)")
+_KINDS = (pa.null(), pa.bool_(), pa.int64(), pa.uint64(), pa.float64(), pa.string())
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """How a csv file is laid out and read: the options, settled.
+
+    Attributes:
+        header: index of the record that names the columns, or None.
+        names: names that the user gives, or None.
+        prefix: what stands before the numbers of columns without names.
+        keep_columns: the columns to keep, as a function of all names; None keeps all.
+        index: names or numbers of columns that go to the end; False cuts surplus fields off.
+        skip_records: how many records, or which, are left out at the beginning.
+        num_rows: rows to read of each file, or None.
+        nulls: texts that are null; by column where it is a dict.
+        bad_rows: what to do with a row of the wrong length: "error", "warn" or "skip".
+        by_python: whether Python's csv module splits the fields, for what pyarrow's parser cannot.
+    """
+
+    grammar: Grammar = field(default_factory=Grammar)
+    rules: TextRules = field(default_factory=TextRules)
+    delimiter: str = ","
+    quote: str | None = '"'
+    escape: str | None = None
+    header: int | None = 0
+    names: tuple[str, ...] | None = None
+    prefix: str = ""
+    keep_columns: Any = None
+    index: tuple[int | str, ...] | bool | None = None
+    skip_records: Any = 0
+    skip_initial_space: bool = False
+    skip_blank: bool = True
+    num_rows: int | None = None
+    nulls: tuple[str, ...] | dict[str, tuple[str, ...]] = ()
+    bad_rows: str = "error"
+    encoding: str | None = None
+    encoding_errors: str = "strict"
+    by_python: bool = False
+
+    def split(self, text: str) -> Any:
+        """The records of `text`, each a list of fields; a blank line is an empty list."""
+        return csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=self.delimiter,
+            quotechar=self.quote,
+            escapechar=self.escape,
+            doublequote=self.grammar.double_quote,
+            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
+            skipinitialspace=self.skip_initial_space,
+        )
+
+    def nulls_of(self, column: str) -> frozenset[str]:
+        """The texts that are null in `column`."""
+        return frozenset(self.nulls.get(column, self.nulls[""]) if isinstance(self.nulls, dict) else self.nulls)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one file.
+
+    Attributes:
+        fields: a name for each field of a record.
+        output: the columns to give out, in order; those that are not among `fields` are null.
+        must_be_empty: a field that stands after a trailing delimiter.
+    """
+
+    fields: tuple[str, ...]
+    output: tuple[str, ...]
+    must_be_empty: str | None = None
+
+    @property
+    def read(self) -> list[str]:
+        """The fields that are parsed into columns."""
+        wanted = set(self.output)
+        return [name for name in self.fields if name in wanted or name == self.must_be_empty]
+
+
+class Settled:
+    """What is known of the columns' types, and whether rows given out already had narrower ones."""
+
+    def __init__(self, schema: pa.Schema | None, as_text: Sequence[str] = ()) -> None:
+        self.types: dict[str, pa.DataType] = {}
+        self.conflict = False
+        for known in schema or ():
+            kind = pa.string() if pa.types.is_large_string(known.type) else known.type
+            if kind in _KINDS:
+                self.types[known.name] = kind
+        self._as_text = frozenset(as_text)
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column is read as text, whatever it holds."""
+        return name in self._as_text or self.types.get(name) == pa.string()
+
+    def batch(self, columns: dict[str, pa.Array]) -> pa.RecordBatch:
+        """The block's columns in the types known so far, which widen as need be."""
+        arrays = []
+        for name, column in columns.items():
+            known = self.types.get(name)
+            if known is None or pa.types.is_null(known):
+                self.types[name] = column.type
+            elif (fitting := fitted(column, known)) is not None:
+                column = fitting
+            else:
+                self.types[name] = widened(known, column.type)
+                self.conflict = True
+            arrays.append(column)
+        return pa.RecordBatch.from_arrays(arrays, list(columns))
+
+    def pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches up to the first that widens a type; the others are only looked through, and `Reread` is raised."""
+        for batch in batches:
+            if not self.conflict:
+                yield batch
+        if self.conflict:
+            raise Reread(pa.schema(list(self.types.items())))
+
+
+def read_csv(
+    source: Source,
+    form: CsvForm,
+    schema: pa.Schema | None,
+    *,
+    as_text: Sequence[str] = (),
+    if_empty: Sequence[str] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a csv file; at least one batch, if an empty one.
+
+    Args:
+        source: the file.
+        form: its layout.
+        schema: types known from other files or from an earlier pass.
+        as_text: columns that stay text because the features say so.
+        if_empty: the columns of a file without a single byte; None refuses such a file.
+
+    Raises:
+        FileFormatError: the file is no such csv; it names the line.
+        Reread: a column needs a wider type than rows given out had.
+    """
+    settled = Settled(schema, as_text)
+    return settled.pass_on(_Reader(source, form, settled, if_empty).batches())
+
+
+class _Reader:
+    def __init__(self, source: Source, form: CsvForm, settled: Settled, if_empty: Sequence[str] | None) -> None:
+        self._source, self._form, self._settled, self._if_empty = source, form, settled, if_empty
+        self._at = 0  # where the data begin in the block at hand
+        self._record = 0  # records seen
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        form = self._form
+        left = form.num_rows
+        with text_reader(self._source, "csv", encoding=form.encoding, errors=form.encoding_errors) as text:
+            self._blocks = RecordBlocks(text, form.grammar, _BLOCK_BYTES, encoding=form.encoding, errors=form.encoding_errors)
+            blocks = iter(self._blocks)
+            first = next(blocks, b"")
+            if self._if_empty is not None and _is_blank(first):
+                yield self._settled.batch({name: pa.nulls(0) for name in self._if_empty})
+                return
+            start, header = self._header(first)
+            self._at = start
+            self._columns = columns = self._plan(header, first[start:])
+            self._blocks.block_bytes = max(_BLOCK_BYTES, min(_WIDEST_BLOCK_BYTES, 100 * start))
+            any_rows = False
+            for block in itertools.chain([first], blocks):
+                found = self._rows(block[self._at :] if self._at else block)
+                self._at = 0
+                if found is None:
+                    continue
+                batch = self._settled.batch({name: found.get(name, pa.nulls(_length(found))) for name in columns.output})
+                if left is not None:
+                    batch = batch.slice(0, left)
+                    left -= batch.num_rows
+                if batch.num_rows:
+                    any_rows = True
+                    yield batch
+                if left == 0:
+                    break
+            if not any_rows:
+                kinds = [self._settled.types.get(name, pa.null()) for name in columns.output]
+                yield pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in kinds], list(columns.output))
+
+    # -- the header ----------------------------------------------------------------------------------------------------
+
+    def _header(self, first: bytes) -> tuple[int, list[str] | None]:
+        """The byte at which the data begin in the first block, and the fields of the header record."""
+        form = self._form
+        ends = form.grammar.ends(first)
+        start = 0
+        if isinstance(form.skip_records, int):
+            for end in itertools.islice(ends, form.skip_records):
+                start = end
+                self._record += 1
+        if form.header is None:
+            return start, None
+        seen = 0
+        for end in ends:
+            record, start = first[start:end], end
+            number, self._record = self._record, self._record + 1
+            if (_is_blank(record) and form.skip_blank) or _skips(form.skip_records, number):
+                continue
+            if seen == form.header:
+                return start, next(form.split(self._decode(record)), [])
+            seen += 1
+        if form.names is not None:
+            return start, None
+        what = "is empty" if not first.strip() else f"has no line {form.header + 1} to take the column names from"
+        raise self._source.fault(
+            f"{what}, so its columns have no names",
+            advice="Give it a header line, or pass names=, or leave it out of data_files",
+        )
+
+    def _plan(self, header: list[str] | None, data: bytes) -> Columns:
+        form = self._form
+        probe = self._probe(data)
+        width = len(probe[0]) if probe else None
+        if form.names is not None:
+            names = list(form.names)
+        elif header is not None:
+            names = _mangled(header)
+        else:
+            if width is None:
+                raise self._source.fault(
+                    "is empty, so its columns are unknown", advice="Pass names=, or leave the file out of data_files"
+                )
+            names = [f"{form.prefix}{number}" for number in range(width)]
+        surplus = 0 if width is None else width - len(names)
+        fields, must_be_empty = names, None
+        if surplus > 0 and (form.index is False or (surplus == 1 and all(not row[-1] for row in probe if len(row) == width))):
+            cut = [f"\0{number}" for number in range(surplus)]
+            fields = names + cut
+            must_be_empty = None if form.index is False else cut[0]
+            output = names
+        elif surplus > 0:
+            index = [f"__index_level_{number}__" for number in range(surplus)]
+            fields, output = index + names, names + index
+        else:
+            output = names
+            if surplus < 0 and form.names is not None:
+                fields = names[:width]
+        output = self._kept(output)
+        return Columns(tuple(fields), tuple(self._indexed(output)), must_be_empty)
+
+    def _kept(self, names: list[str]) -> list[str]:
+        keep = self._form.keep_columns
+        if keep is None:
+            return names
+        if callable(keep):
+            return [name for name in names if keep(name)]
+        missing = [name for name in keep if (name not in names if isinstance(name, str) else not -1 < name < len(names))]
+        if missing:
+            raise self._source.fault(
+                f"has no column {missing[0]!r}", advice=f"Choose usecols= among {', '.join(map(repr, names[:20]))}"
+            )
+        return [name for number, name in enumerate(names) if name in keep or number in keep]
+
+    def _indexed(self, names: list[str]) -> list[str]:
+        if not isinstance(self._form.index, tuple):
+            return names
+        try:
+            index = [names[which] if isinstance(which, int) else names[names.index(which)] for which in self._form.index]
+        except (ValueError, IndexError):
+            raise self._source.fault(
+                f"has no column {self._form.index!r}", advice=f"Choose index_col= among {', '.join(map(repr, names[:20]))}"
+            ) from None
+        return [name for name in names if name not in index] + index
+
+    def _probe(self, data: bytes) -> list[list[str]]:
+        """The fields of the first records that are not blank."""
+        records, at = [], 0
+        for number, end in enumerate(self._form.grammar.ends(data), self._record):
+            if not _is_blank(data[at:end]) and not _skips(self._form.skip_records, number):
+                records.append(data[at:end])
+            at = end
+            if len(records) == _PROBED_RECORDS:
+                break
+        return [next(self._form.split(self._decode(record)), []) for record in records]
+
+    # -- blocks --------------------------------------------------------------------------------------------------------
+
+    def _rows(self, block: bytes) -> dict[str, pa.Array] | None:
+        """The typed columns of a block; None where it has no rows."""
+        if b"\0" in block:
+            raise self._blocks.fault(
+                "holds a NUL byte: it is binary, or UTF-16 without a mark",
+                at=self._at + block.index(b"\0"),
+                advice="Pass encoding='utf-16-le' if it is text, else mend the file",
+            )
+        columns = self._columns
+        found = self._by_python(block) if self._form.by_python else self._by_arrow(block)
+        if found is None:
+            return None
+        if columns.must_be_empty is not None and found.pop(columns.must_be_empty).null_count < _length(found):
+            raise self._blocks.fault(
+                f"rows have {len(columns.fields)} fields, and the header names {len(columns.fields) - 1}",
+                at=None,
+                advice="Mend the header, or pass index_col=False to cut the surplus off",
+            )
+        return found
+
+    def _by_arrow(self, block: bytes) -> dict[str, pa.Array] | None:
+        if not block.strip(b"\r\n \t"):
+            return None
+        if len(self._columns.fields) == 1 and _BLANK_LINE.search(block):
+            return self._by_python(block)  # pyarrow takes such a line for a value
+        odd: list[Any] = []
+        rules = self._form.rules
+        names = self._columns.read
+        text = {name: pa.string() for name in names if rules.thousands is not None or self._settled.is_text(name)}
+        table = self._parse(block, names, text, odd)
+        if any(row.text.strip(" \t") for row in odd):
+            return self._by_python(block)
+        if not table.num_rows:
+            return None
+        found = dict(zip(table.column_names, map(_one_chunk, table.columns), strict=True))
+        doubtful = [
+            name for name, column in found.items() if not self._settled.is_text(name) and is_suspicious(column, block, rules)
+        ]
+        again = [name for name in doubtful if name not in text and not pa.types.is_string(found[name].type)]
+        if again:
+            table = self._parse(block, again, {name: pa.string() for name in again}, [])
+            found.update(zip(table.column_names, map(_one_chunk, table.columns), strict=True))
+        for name in doubtful:
+            found[name] = rules.typed(found[name])
+        return found
+
+    def _parse(self, block: bytes, names: list[str], kinds: dict[str, pa.DataType], odd: list[Any]) -> pa.Table:
+        form = self._form
+
+        def on_odd_row(row: Any) -> str:
+            odd.append(row)
+            return "skip"
+
+        try:
+            table = pacsv.read_csv(
+                pa.BufferReader(block),
+                read_options=pacsv.ReadOptions(column_names=self._columns.fields, block_size=len(block) + 1, use_threads=False),
+                parse_options=pacsv.ParseOptions(
+                    delimiter=form.delimiter,
+                    quote_char=form.quote or False,
+                    double_quote=form.grammar.double_quote,
+                    escape_char=form.escape or False,
+                    newlines_in_values=False,
+                    ignore_empty_lines=True,
+                    invalid_row_handler=on_odd_row,
+                ),
+                convert_options=pacsv.ConvertOptions(
+                    null_values=form.nulls,
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=True,
+                    true_values=[*TRUE_VALUES, *form.rules.true_values],
+                    false_values=[*FALSE_VALUES, *form.rules.false_values],
+                    decimal_point=form.rules.decimal,
+                    include_columns=names,
+                    column_types=kinds,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            self._decode(block)  # the usual cause, and the one that has a line
+            raise self._blocks.fault(f"cannot be read as csv ({' '.join(str(error).split())[:300]})", at=None) from error
+        if any(pa.types.is_binary(kind) for kind in table.schema.types):
+            self._decode(block)
+        return table
+
+    def _by_python(self, block: bytes) -> dict[str, pa.Array] | None:
+        """The columns of a block that Python's csv module splits: slower, with every option, and with the lines of odd rows."""
+        form, width = self._form, len(self._columns.fields)
+        rows = []
+        reader = form.split(self._decode(block))
+        line = 0
+        try:
+            for row in reader:
+                number, self._record = self._record, self._record + 1
+                begin, line = line, reader.line_num
+                if _skips(form.skip_records, number) or (form.skip_blank and len(row) < 2 and not "".join(row).strip(" \t")):
+                    continue
+                if len(row) != width and (row or form.skip_blank):
+                    self._odd_row(len(row), begin)
+                    if len(row) > width:
+                        continue
+                rows.append(row + [""] * (width - len(row)))
+        except csv.Error as error:
+            raise self._fault_at_line(f"cannot be split into fields ({error})", line, advice=None) from error
+        if not rows:
+            return None
+        columns: dict[str, pa.Array] = {}
+        wanted = set(self._columns.read)
+        for name, values in zip(self._columns.fields, zip(*rows, strict=True), strict=True):
+            if name in wanted:
+                nulls = form.nulls_of(name)
+                column = pa.array([None if value in nulls else value for value in values], pa.string())
+                columns[name] = column if self._settled.is_text(name) else form.rules.typed(column)
+        return columns
+
+    def _odd_row(self, found: int, line: int) -> None:
+        """A row of the wrong length, `line` lines into the block: refused, or told."""
+        if self._form.bad_rows == "skip":
+            return
+        width = len(self._columns.fields)
+        error = self._fault_at_line(
+            f"has {found} field{'s' * (found != 1)} where {width} {'are' if width != 1 else 'is'} expected",
+            line,
+            advice="Mend the line, or pass on_bad_lines='skip' to leave out longer rows and fill shorter ones with nulls",
+        )
+        if self._form.bad_rows == "error":
+            raise error
+        warnings.warn(str(error), stacklevel=2)
+
+    def _fault_at_line(self, reason: str, line: int, *, advice: str | None) -> FileFormatError:
+        first = self._blocks.line(self._at)
+        return self._source.fault(reason, line=first + line, advice=advice)
+
+    def _decode(self, data: bytes) -> str:
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise invalid_utf8(self._source, self._blocks.offset + self._at + error.start, data[error.start]) from error
+
+
+def _is_blank(record: bytes) -> bool:
+    return not record.strip(b" \t\r\n")
+
+
+def _skips(which: Any, number: int) -> bool:
+    if isinstance(which, int):
+        return False
+    return bool(which(number)) if callable(which) else number in which
+
+
+def _mangled(header: list[str]) -> list[str]:
+    """Names as pandas makes them: `Unnamed: 3` for an empty one, `a.1` for the second `a`."""
+    names: list[str] = []
+    taken = {name for name in header if name}
+    counts: dict[str, int] = {}
+    seen: set[str] = set()
+    for number, name in enumerate(header):
+        name = name or f"Unnamed: {number}"
+        unique = name
+        while unique in seen or (unique != name and unique in taken):
+            counts[name] = counts.get(name, 0) + 1
+            unique = f"{name}.{counts[name]}"
+        seen.add(unique)
+        names.append(unique)
+    return names
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
+
+
+def _length(columns: dict[str, pa.Array]) -> int:
+    return next((len(column) for column in columns.values()), 0)

@@ -1,0 +1,195 @@
+"""The type of a csv column, by the rules of `pandas.read_csv`, and how types of blocks widen to that of the file.
+
+pyarrow infers nearly the same.  Where it differs (dates, hexadecimal, integers past 64 bits, `NAN`, `+5`, spellings of booleans) the
+column is read again as text and judged here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+DEFAULT_NULLS = (
+    "",
+    "#N/A",
+    "#N/A N/A",
+    "#NA",
+    "-1.#IND",
+    "-1.#QNAN",
+    "-NaN",
+    "-nan",
+    "1.#IND",
+    "1.#QNAN",
+    "<NA>",
+    "N/A",
+    "NA",
+    "NULL",
+    "NaN",
+    "None",
+    "n/a",
+    "nan",
+    "null",
+)
+"""What pandas reads as null."""
+
+TRUE_VALUES = ("True", "TRUE", "true")
+FALSE_VALUES = ("False", "FALSE", "false")
+
+_INT = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
+_FLOAT = r"(?i)^[ \t]*(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?[ \t]*|[+-]?inf(?:inity)?)$"
+_EXACT_INTS = float(1 << 63)
+
+
+@dataclass(frozen=True)
+class TextRules:
+    """How text becomes values.
+
+    Attributes:
+        decimal: the decimal point.
+        thousands: what may stand between groups of digits, or None.
+        true_values: words for true, beside pandas' own.
+        false_values: words for false, beside pandas' own.
+    """
+
+    decimal: str = "."
+    thousands: str | None = None
+    true_values: tuple[str, ...] = ()
+    false_values: tuple[str, ...] = ()
+
+    def looks_typed(self, value: str) -> bool:
+        """Whether a text could be a number or a boolean to pandas."""
+        number = self._plain(value)
+        return bool(re.match(_INT, number) or re.match(_FLOAT, number)) or self._truth(value) is not None
+
+    def _plain(self, value: str) -> str:
+        if self.thousands:
+            value = value.replace(self.thousands, "")
+        return value.replace(self.decimal, ".") if self.decimal != "." else value
+
+    def _truth(self, value: str) -> bool | None:
+        if value in self.true_values or value.lower() == "true":
+            return True
+        if value in self.false_values or value.lower() == "false":
+            return False
+        return None
+
+    def typed(self, column: pa.Array) -> pa.Array:
+        """A column of text as null, bool, int64, uint64, float64 or, where none fits all values, as it stands."""
+        first = first_value(column)
+        if first is None:
+            return pa.nulls(len(column)) if column.null_count == len(column) else column
+        if not self.looks_typed(first):
+            return column
+        if self._truth(first) is not None:
+            return self._booleans(column)
+        plain = column
+        if self.thousands:
+            plain = pc.replace_substring(plain, pattern=self.thousands, replacement="")
+        if self.decimal != ".":
+            if _all(pc.match_substring_regex(plain, pattern=_INT)):
+                return _integers(column, plain)
+            plain = pc.replace_substring(plain, pattern=self.decimal, replacement=".")
+        if _all(pc.match_substring_regex(plain, pattern=_INT)):
+            return _integers(column, plain)
+        if _all(pc.match_substring_regex(plain, pattern=_FLOAT)):
+            return _trimmed(plain).cast(pa.float64())
+        return column
+
+    def _booleans(self, column: pa.Array) -> pa.Array:
+        words = column.unique().to_pylist()
+        truth = {word: self._truth(word) for word in words if word is not None}
+        if None in truth.values():
+            return column
+        encoded = column.dictionary_encode()
+        values = [truth[word] for word in encoded.dictionary.to_pylist()]
+        bits = pa.py_buffer(
+            bytes([sum(1 << i for i, value in enumerate(values[at : at + 8]) if value) for at in range(0, len(values), 8)])
+        )
+        return pa.Array.from_buffers(pa.bool_(), len(values), [None, bits]).take(encoded.indices)
+
+
+def first_value(column: pa.Array) -> str | None:
+    """The first value that is not null."""
+    if column.null_count == len(column):
+        return None
+    if column.null_count == 0:
+        value: str = column[0].as_py()
+        return value
+    value = column.drop_null()[0].as_py()
+    return value
+
+
+def is_suspicious(column: pa.Array, block: bytes, rules: TextRules) -> bool:
+    """Whether pandas might type a column otherwise than pyarrow did, so that its text is needed.
+
+    Args:
+        column: as pyarrow inferred it from `block`.
+        block: the bytes that it came from, to rule things out cheaply.
+        rules: the options in force.
+    """
+    kind = column.type
+    if pa.types.is_int64(kind):
+        return b"0x" in block or b"0X" in block
+    if pa.types.is_float64(kind):
+        bounds = pc.min_max(column).as_py()
+        if bounds["min"] is None or max(-bounds["min"], bounds["max"]) >= _EXACT_INTS or _any(pc.is_nan(column)):
+            return True
+        return b"+" in block and _all(pc.equal(pc.floor(column), column))
+    if pa.types.is_string(kind):
+        first = first_value(column)
+        return first is not None and rules.looks_typed(first)
+    return not (pa.types.is_null(kind) or pa.types.is_boolean(kind))  # dates and times stay text
+
+
+def widened(known: pa.DataType, found: pa.DataType) -> pa.DataType:
+    """The type that holds both: null gives way, numbers become wider numbers, everything else text.
+
+    >>> widened(pa.int64(), pa.float64()), widened(pa.bool_(), pa.int64())
+    (DataType(double), DataType(string))
+    """
+    if known == found or pa.types.is_null(found):
+        return known
+    if pa.types.is_null(known):
+        return found
+    numbers = [pa.int64(), pa.uint64(), pa.float64()]
+    if known in numbers and found in numbers:
+        return max(known, found, key=numbers.index)
+    return pa.string()
+
+
+def fitted(column: pa.Array, known: pa.DataType) -> pa.Array | None:
+    """`column` as `known` where its own values suffice for that; None where its text is needed."""
+    if column.type == known:
+        return column
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), known)
+    if pa.types.is_float64(known) and pa.types.is_integer(column.type):
+        return column.cast(known, safe=False)
+    if pa.types.is_uint64(known) and pa.types.is_int64(column.type) and (pc.min_max(column).as_py()["min"] or 0) >= 0:
+        return column.cast(known)
+    return None
+
+
+def _integers(column: pa.Array, plain: pa.Array) -> pa.Array:
+    digits = _trimmed(plain)
+    for kind in (pa.int64(), pa.uint64()):
+        try:
+            return digits.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return column  # past 64 bits: only text holds them all
+
+
+def _trimmed(column: pa.Array) -> pa.Array:
+    return pc.replace_substring_regex(pc.ascii_trim_whitespace(column), pattern=r"^\+", replacement="")
+
+
+def _all(mask: pa.Array) -> bool:
+    return pc.all(mask).as_py() is not False
+
+
+def _any(mask: pa.Array) -> bool:
+    return pc.any(mask).as_py() is True

@@ -1,0 +1,238 @@
+"""Comma separated values, and their cousins with other separators, with the options and the meaning of `pandas.read_csv`.
+
+pyarrow reads them.  Python's csv module splits the fields for the few options that pyarrow has not; `pandas` itself is asked, where it
+is installed, for those that only it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.base import Value
+from datasets_core.features.labels import ClassLabel
+
+from ._csv_pandas import read_csv_by_pandas
+from ._csv_read import CsvForm, read_csv
+from ._csv_records import Grammar
+from ._csv_types import DEFAULT_NULLS, TextRules
+from ._source import Source
+from ._tables import FileBuilder
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}}
+
+_ON_BAD_LINES = ("error", "warn", "skip")
+
+
+@dataclass(eq=False)
+class CsvConfig(BuilderConfig):
+    """Options of `load_dataset("csv", ...)`: those of `pandas.read_csv`, with its defaults.
+
+    A column's type is that of the whole split.  Integers with nulls stay integers; integers past 64 bits, dates and mixed columns stay
+    text exactly as it stands.  A row of the wrong length is an error unless `on_bad_lines` says otherwise.
+
+    Args:
+        features: what the columns are cast to.
+        on_bad_lines: "error" refuses a row of the wrong length; "warn" and "skip" leave longer rows out, and fill shorter ones.
+    """
+
+    sep: str | None = ","
+    delimiter: str | None = None
+    header: int | list[int] | str | None = "infer"
+    names: list[str] | None = None
+    column_names: list[str] | None = None
+    index_col: Any = None
+    usecols: Any = None
+    prefix: str | None = None
+    mangle_dupe_cols: bool = True
+    engine: Literal["c", "python", "pyarrow"] | None = None
+    converters: dict[Any, Any] | None = None
+    true_values: list[Any] | None = None
+    false_values: list[Any] | None = None
+    skipinitialspace: bool = False
+    skiprows: Any = None
+    nrows: int | None = None
+    na_values: Any = None
+    keep_default_na: bool = True
+    na_filter: bool = True
+    verbose: bool = False
+    skip_blank_lines: bool = True
+    thousands: str | None = None
+    decimal: str = "."
+    lineterminator: str | None = None
+    quotechar: str | None = '"'
+    quoting: int = 0
+    escapechar: str | None = None
+    comment: str | None = None
+    encoding: str | None = None
+    dialect: Any = None
+    error_bad_lines: bool = True
+    warn_bad_lines: bool = True
+    skipfooter: int = 0
+    doublequote: bool = True
+    memory_map: bool = False
+    float_precision: str | None = None
+    chunksize: int = 10_000
+    features: Any = None
+    encoding_errors: str | None = "strict"
+    on_bad_lines: Literal["error", "warn", "skip"] = "error"
+    date_format: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.delimiter is not None:
+            self.sep = self.delimiter
+        if self.column_names is not None:
+            self.names = list(self.column_names)
+        if self.on_bad_lines not in _ON_BAD_LINES and not callable(self.on_bad_lines):
+            raise ConfigurationError(f"on_bad_lines={self.on_bad_lines!r} is unknown. Use 'error', 'warn' or 'skip'.")
+        if self.names is not None and len(set(self.names)) < len(self.names):
+            raise ConfigurationError(f"names={self.names!r} names a column twice. Give each its own name.")
+        if isinstance(self.header, str) and self.header != "infer":
+            raise ConfigurationError(f"header={self.header!r} is unknown. Use the number of the header line, 'infer' or None.")
+        if not self.error_bad_lines and self.on_bad_lines == "error":  # the old spelling
+            self.on_bad_lines = "warn" if self.warn_bad_lines else "skip"
+
+    @property
+    def pandas_only(self) -> str | None:
+        """The first option that only pandas has, as it was given; None where there is none."""
+        only = {
+            "sep": self.sep is None or len(self.sep) != 1,
+            "header": isinstance(self.header, (list, tuple)),
+            "converters": bool(self.converters),
+            "lineterminator": self.lineterminator not in (None, "\n", "\r\n", "\r"),
+            "quoting": self.quoting not in (0, 1, 3),
+            "comment": self.comment is not None,
+            "dialect": self.dialect is not None,
+            "skipfooter": self.skipfooter != 0,
+            "decimal": len(self.decimal) != 1,
+            "on_bad_lines": callable(self.on_bad_lines),
+        }
+        found = next((name for name, is_only in only.items() if is_only), None)
+        return None if found is None else f"{found}={getattr(self, found)!r}"
+
+    @property
+    def pandas_options(self) -> dict[str, Any]:
+        """The options as `pandas.read_csv` takes them."""
+        own = {field.name for field in fields(BuilderConfig)} | {
+            "delimiter", "column_names", "features", "prefix", "mangle_dupe_cols", "error_bad_lines", "warn_bad_lines", "verbose",
+        }  # fmt: skip
+        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in own}
+        if self.names is None:
+            del options["names"]
+        return options
+
+    def form(self) -> CsvForm:
+        """The layout that these options describe."""
+        sep = self.sep or ","
+        quote = None if self.quoting == 3 else self.quotechar
+        nulls = self._nulls()
+        header = 0 if self.header == "infer" else self.header
+        singles = (sep, quote or "", self.escapechar or "")
+        return CsvForm(
+            grammar=Grammar(
+                sep.encode(),
+                quote.encode() if quote else None,
+                self.escapechar.encode() if self.escapechar else None,
+                self.doublequote,
+                self.skipinitialspace,
+            ),
+            rules=TextRules(
+                self.decimal, self.thousands, tuple(map(str, self.true_values or ())), tuple(map(str, self.false_values or ()))
+            ),
+            delimiter=sep,
+            quote=quote,
+            escape=self.escapechar,
+            header=None if self.names is not None and self.header == "infer" else header,  # type: ignore[arg-type]  # lists went to pandas
+            names=None if self.names is None else tuple(map(str, self.names)),
+            prefix=self.prefix or "",
+            keep_columns=self.usecols,
+            index=_index(self.index_col),
+            skip_records=_skipped(self.skiprows),
+            skip_initial_space=self.skipinitialspace,
+            skip_blank=self.skip_blank_lines,
+            num_rows=self.nrows,
+            nulls=nulls,
+            bad_rows=self.on_bad_lines,
+            encoding=self.encoding,
+            encoding_errors=self.encoding_errors or "strict",
+            by_python=self.skipinitialspace
+            or not self.skip_blank_lines
+            or not isinstance(_skipped(self.skiprows), int)
+            or isinstance(nulls, dict)
+            or any(len(single.encode()) > 1 for single in singles),
+        )
+
+    def _nulls(self) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
+        if not self.na_filter:
+            return ()
+        default = DEFAULT_NULLS if self.keep_default_na else ()
+        if isinstance(self.na_values, dict):
+            return {"": default, **{str(name): default + _spelled(values) for name, values in self.na_values.items()}}
+        return default + _spelled(self.na_values)
+
+
+class Csv(FileBuilder):
+    """Files of separated values."""
+
+    BUILDER_CONFIG_CLASS = CsvConfig
+    rereads = True
+
+    def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        config: CsvConfig = self.config
+        as_text = [name for name, feature in (self.wanted or {}).items() if _is_text(feature)]
+        if (option := config.pandas_only) is not None:
+            yield from read_csv_by_pandas(
+                source, config.pandas_options, config.form().rules, schema, option=option, as_text=as_text
+            )
+        else:
+            known = self.wanted
+            yield from read_csv(source, config.form(), schema, as_text=as_text, if_empty=None if known is None else list(known))
+
+
+def _is_text(feature: Any) -> bool:
+    """Whether a column with this feature must come as it stands: what a number would lose (`007`, digits) is asked for."""
+    if isinstance(feature, ClassLabel):
+        return any(_is_number(name) for name in feature.names or ())
+    if not isinstance(feature, Value):
+        return False
+    kind = feature.pa_type
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_decimal))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _index(index_col: Any) -> tuple[int | str, ...] | bool | None:
+    if index_col is None or isinstance(index_col, bool):
+        return index_col
+    return (index_col,) if isinstance(index_col, (int, str)) else tuple(index_col)
+
+
+def _skipped(skiprows: Any) -> Any:
+    if skiprows is None:
+        return 0
+    return skiprows if isinstance(skiprows, int) or callable(skiprows) else frozenset(skiprows)
+
+
+def _spelled(values: Any) -> tuple[str, ...]:
+    """The null texts that `na_values` means: a number stands for its spellings."""
+    if values is None:
+        return ()
+    spelled: list[str] = []
+    for value in [values] if isinstance(values, (str, int, float)) else values:
+        spelled.append(str(value))
+        if _is_number(str(value)):
+            number = float(value)
+            spelled += [str(number)] + ([str(int(number))] if number.is_integer() else [])
+    return tuple(dict.fromkeys(spelled))
