@@ -210,10 +210,10 @@ class DatasetInfo:
             return cls()
         if all(info == infos[0] for info in infos):
             return infos[0].copy()
-        texts = {
-            name: "\n\n".join(dict.fromkeys(text for info in infos if (text := getattr(info, name)).strip())) for name in _TEXTS
-        }
-        merged = cls(**texts)
+        merged = cls()
+        for name in _TEXTS:
+            texts = dict.fromkeys(getattr(info, name).strip() for info in infos)
+            setattr(merged, name, "\n\n".join(filter(None, texts)))
         known = [info.features for info in infos if info.features is not None]
         if known:
             columns = {name: feature for features in reversed(known) for name, feature in features.items()}

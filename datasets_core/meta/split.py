@@ -223,7 +223,7 @@ def _parse(piece: str, spec: str) -> SplitPart:
     found = _PIECE.fullmatch(piece)
     if found is None:
         raise SplitSyntaxError(
-            spec, f"{piece!r} is not a split name with an optional [from:to]" if piece else "a split name is missing"
+            spec, f"{piece!r} is no split name with an optional [from:to]" if piece else "a split name is missing"
         )
     name, selector, rounding = found.group("name", "selector", "rounding")
     if selector is None:

@@ -1,0 +1,345 @@
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import datasets_core.errors
+from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
+from datasets_core.meta.split import AbsoluteRange, NamedSplit, ReadInstruction, Split, SplitPart, parse_split
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_splits.json").read_text(encoding="utf-8"))
+SPLIT_CASES = GOLDEN["split_cases"]
+OBJECT_CASES = GOLDEN["read_instruction_cases"]
+SUM_CASES = GOLDEN["addition_cases"]
+
+
+def wanted(case: dict[str, Any]) -> dict[str, Any]:
+    """What this library gives: the golden outcome, or the one it differs by on purpose."""
+    return case.get("ours", case["expected"])
+
+
+def good(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [case for case in cases if "absolute" in wanted(case)]
+
+
+def bad(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [case for case in cases if "error" in wanted(case)]
+
+
+def error_of(case: dict[str, Any]) -> type[BaseException]:
+    return getattr(datasets_core.errors, wanted(case)["error"], TypeError)
+
+
+def instruction_of(case: dict[str, Any]) -> ReadInstruction:
+    """The object of a golden case; TFDS gives every unit a rounding, we only percent."""
+    name, start, stop, unit, rounding = case["args"]
+    return ReadInstruction(name, from_=start, to=stop, unit=unit, rounding=rounding if unit == "%" else None)
+
+
+SUMS = {
+    "RI('train',50,75,'%')+RI('test')": lambda: ReadInstruction("train", from_=50, to=75, unit="%") + ReadInstruction("test"),
+    "RI('train',to=2,unit='abs')+'test[1:]'": lambda: ReadInstruction("train", to=2, unit="abs") + "test[1:]",
+    # the second of three even slices of twelve rows
+    "even_splits('train',3)[1]+'test'": lambda: ReadInstruction("train", from_=4, to=8) + "test",
+    "RI('train')+5": lambda: ReadInstruction("train") + 5,
+    "RI('all')": lambda: ReadInstruction("all"),
+}
+
+names = st.sampled_from(["train", "test", "a.b", "x-1", "all"])
+bounds = st.one_of(st.none(), st.integers(-150, 150))
+percents = st.one_of(st.none(), st.integers(-100, 100), st.floats(-100, 100).map(lambda value: round(value, 3)))
+
+
+@st.composite
+def parts(draw: st.DrawFn) -> ReadInstruction:
+    unit = draw(st.sampled_from(["abs", "%", "shard"]))
+    limits = percents if unit == "%" else bounds
+    start, stop = draw(limits), draw(limits)
+    whole = all(bound is None or float(bound).is_integer() for bound in (start, stop))
+    rounding = draw(st.sampled_from([None, "closest"] + ["pct1_dropremainder"] * whole)) if unit == "%" else None
+    return ReadInstruction(draw(names), rounding=rounding, from_=start, to=stop, unit=unit)
+
+
+instructions = st.lists(parts(), min_size=1, max_size=3).map(
+    lambda found: ReadInstruction.from_parts([part for instruction in found for part in instruction.parts])
+)
+
+
+@pytest.mark.parametrize("case", good(SPLIT_CASES), ids=lambda case: case["spec"])
+def test_golden_expressions_give_the_golden_rows(case: dict[str, Any]) -> None:
+    found = ReadInstruction.from_spec(case["spec"]).to_absolute(case["shard_lengths"])
+    assert [list(part) for part in found] == wanted(case)["absolute"]
+
+
+@pytest.mark.parametrize("case", bad(SPLIT_CASES), ids=lambda case: case["spec"])
+def test_golden_faults_are_refused_and_named(case: dict[str, Any]) -> None:
+    with pytest.raises(error_of(case)) as caught:
+        ReadInstruction.from_spec(case["spec"]).to_absolute(case["shard_lengths"])
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("case", good(OBJECT_CASES), ids=lambda case: str(case["args"]))
+def test_golden_objects_give_the_golden_rows(case: dict[str, Any]) -> None:
+    found = instruction_of(case).to_absolute(case["shard_lengths"])
+    assert [list(part) for part in found] == wanted(case)["absolute"]
+
+
+@pytest.mark.parametrize("case", bad(OBJECT_CASES), ids=lambda case: str(case["args"]))
+def test_golden_objects_that_mean_nothing_are_refused(case: dict[str, Any]) -> None:
+    with pytest.raises(error_of(case)):
+        instruction_of(case).to_absolute(case["shard_lengths"])
+
+
+@pytest.mark.parametrize("case", good(SUM_CASES), ids=lambda case: case["expr"])
+def test_golden_sums_give_the_golden_rows(case: dict[str, Any]) -> None:
+    found = SUMS[case["expr"]]().to_absolute(case["shard_lengths"])
+    assert [list(part) for part in found] == wanted(case)["absolute"]
+
+
+@pytest.mark.parametrize("case", bad(SUM_CASES), ids=lambda case: case["expr"])
+def test_golden_sums_that_mean_nothing_are_refused(case: dict[str, Any]) -> None:
+    with pytest.raises(error_of(case)):
+        SUMS[case["expr"]]()
+
+
+@given(instructions)
+def test_an_expression_survives_the_way_to_text_and_back(instruction: ReadInstruction) -> None:
+    assert ReadInstruction.from_spec(instruction.to_spec()) == instruction
+
+
+@given(instructions)
+def test_the_text_of_an_expression_is_stable(instruction: ReadInstruction) -> None:
+    spec = instruction.to_spec()
+    assert ReadInstruction.from_spec(spec).to_spec() == spec
+
+
+@given(instructions)
+def test_an_instruction_survives_pickling(instruction: ReadInstruction) -> None:
+    assert pickle.loads(pickle.dumps(instruction)) == instruction
+
+
+@given(st.integers(0, 500), bounds, bounds)
+def test_row_bounds_follow_the_slices_of_python(total: int, start: int | None, stop: int | None) -> None:
+    ((_, first, last),) = ReadInstruction("train", from_=start, to=stop).to_absolute({"train": total})
+    assert list(range(first, last)) == list(range(total))[start:stop]
+
+
+@given(st.integers(0, 500), percents, percents)
+def test_slices_at_any_two_percents_partition_a_split(total: int, one: float | None, other: float | None) -> None:
+    low, high = sorted((abs(one or 0), abs(other or 0)))
+    found = [
+        ReadInstruction("train", from_=a, to=b, unit="%").to_absolute({"train": total})[0]
+        for a, b in ((None, low), (low, high), (high, None))
+    ]
+    assert [row for part in found for row in range(part.from_, part.to)] == list(range(total))
+
+
+@given(st.integers(0, 100_000))
+def test_a_hundred_slices_of_one_percent_are_even(total: int) -> None:
+    found = [ReadInstruction("train", from_=k, to=k + 1, unit="%").to_absolute({"train": total})[0] for k in range(100)]
+    sizes = [part.to - part.from_ for part in found]
+    assert (sum(sizes), max(sizes) - min(sizes) <= 1) == (total, True)
+
+
+@given(st.integers(100, 100_000), st.integers(0, 100))
+def test_dropping_remainders_makes_percents_multiples_of_one_percent(total: int, percent: int) -> None:
+    def rows(to: int) -> int:
+        return ReadInstruction("train", "pct1_dropremainder", to=to, unit="%").to_absolute({"train": total})[0].to
+
+    assert rows(percent) == percent * rows(1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "equal"),
+    [
+        ("train[:10%](closest)", "train[:10%]"),
+        ("train[:10%](pct1_dropremainder)", "train[:10%](pct1_dropremainder)"),
+        ("train[1_000:]  +test", "train[1000:]+test"),
+        ("train[4shard]", "train[4shard:5shard]"),
+        ("train[-1shard]", "train[-1shard:]"),
+        ("train[0:10%]", "train[0%:10%]"),
+        ("train[:33.50%]", "train[:33.5%]"),
+        ("train[:.5%]", "train[:0.5%]"),
+        ("train[:]", "train"),
+        ("train[007:]", "train[7:]"),
+        ("all[10%:]", "all[10%:]"),
+    ],
+)
+def test_an_expression_has_one_shortest_text(spec: str, equal: str) -> None:
+    assert ReadInstruction.from_spec(spec).to_spec() == equal
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("train[10%:5]", "different units"),
+        ("train[1:3shard]", "different units"),
+        ("train[:101%]", "between -100% and 100%"),
+        ("train[:10](closest)", "only goes with percent"),
+        ("train(closest)", "only goes with percent"),
+        ("train[:10%](floor)", "'floor'"),
+        ("train[:10.5%](pct1_dropremainder)", "whole percents"),
+        ("train[4]", "single number must count shards"),
+        ("train[4%]", "single number must count shards"),
+        ("train[::2]", "no step"),
+        ("train[:5.5]", "not a whole number"),
+        ("train[:1e1]", "no bound"),
+        ("train[٣:]", "no bound"),
+        ("train\n", "no split name"),
+        (" train", "no split name"),
+        ("train[:5%] (closest)", "no split name"),
+        ("train+", "missing"),
+        ("train[:" + "9" * 5000 + "]", "no bound"),
+        (".train", "no split name"),
+        ("../train", "no split name"),
+    ],
+)
+def test_a_refusal_names_the_expression_and_the_reason(spec: str, reason: str) -> None:
+    with pytest.raises(SplitSyntaxError) as caught:
+        ReadInstruction.from_spec(spec)
+    assert repr(spec) in str(caught.value)
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"unit": "rows"},
+        {"to": 10, "unit": "%", "rounding": "up"},
+        {"to": 10, "unit": "abs", "rounding": "closest"},
+        {"to": 101, "unit": "%"},
+        {"to": float("nan"), "unit": "%"},
+        {"to": 1.5},
+        {"to": "1"},
+    ],
+)
+def test_arguments_that_mean_nothing_are_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(SplitSyntaxError):
+        ReadInstruction("train", **arguments)
+
+
+def test_an_unknown_split_is_told_the_known_ones() -> None:
+    with pytest.raises(UnknownSplitError, match=r"'tran' is no split\. Splits: 'train', 'test'\."):
+        ReadInstruction.from_spec("train+tran[:5]").to_absolute({"train": 3, "test": 2})
+
+
+def test_a_slice_of_all_counts_over_the_union_in_the_order_of_the_splits() -> None:
+    found = ReadInstruction.from_spec("all[8:13]").to_absolute({"train": [4, 6], "empty": [], "test": 2, "dev": [5]})
+    assert found == [AbsoluteRange("train", 8, 10), AbsoluteRange("test", 0, 2), AbsoluteRange("dev", 0, 1)]
+
+
+def test_shards_of_all_are_counted_over_the_union() -> None:
+    found = ReadInstruction.from_spec("all[1shard:3shard]").to_absolute({"train": [4, 6], "test": [2, 1]})
+    assert found == [AbsoluteRange("train", 4, 10), AbsoluteRange("test", 0, 2)]
+
+
+def test_a_split_that_is_called_all_is_itself() -> None:
+    assert ReadInstruction("all").to_absolute({"all": 3}) == [AbsoluteRange("all", 0, 3)]
+
+
+def test_shards_need_their_lengths() -> None:
+    with pytest.raises(ConfigurationError, match="no shard lengths"):
+        ReadInstruction.from_spec("train[:1shard]").to_absolute({"train": 10})
+
+
+def test_dropping_remainders_needs_a_hundred_rows() -> None:
+    with pytest.raises(SplitSyntaxError, match="needs 100 rows, and 'train' has 99"):
+        ReadInstruction.from_spec("train[:5%](pct1_dropremainder)").to_absolute({"train": 99})
+
+
+def test_equal_instructions_are_one_key() -> None:
+    one, other = ReadInstruction("train", to=10, unit="%"), ReadInstruction.from_spec("train[:10%](closest)")
+    assert {one: 1}[other] == 1
+
+
+def test_instructions_of_different_rounding_add_up() -> None:
+    found = ReadInstruction.from_spec("train[:5%](pct1_dropremainder)+train[5%:]").to_absolute({"train": 150})
+    assert found == [AbsoluteRange("train", 0, 5), AbsoluteRange("train", 8, 150)]
+
+
+def test_a_text_adds_an_instruction_on_its_left() -> None:
+    assert ("test" + ReadInstruction("train")).to_spec() == "test+train"
+
+
+def test_an_instruction_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        ReadInstruction("train").parts = ()
+
+
+def test_an_instruction_shows_its_parts() -> None:
+    assert ReadInstruction.from_spec("train[:5%]").parts == (SplitPart("train", None, 5, "%", "closest"),)
+
+
+def test_a_named_split_is_a_string() -> None:
+    assert (Split.TRAIN, {"train": 1}[Split.TRAIN], f"{Split.TRAIN}", "data/" + Split.TRAIN) == (
+        "train",
+        1,
+        "train",
+        "data/train",
+    )
+
+
+def test_named_splits_add_up_to_an_instruction() -> None:
+    assert ReadInstruction.from_spec("train+test") == Split.TRAIN + Split.TEST
+
+
+def test_split_of_a_name_is_a_named_split() -> None:
+    assert repr(Split("extra")) == "NamedSplit('extra')"
+
+
+def test_a_named_split_survives_pickling() -> None:
+    assert repr(pickle.loads(pickle.dumps(Split.TEST))) == "NamedSplit('test')"
+
+
+def test_a_named_split_may_be_an_expression() -> None:
+    assert NamedSplit("train[:10%]+test").get_read_instruction().to_spec() == "train[:10%]+test"
+
+
+@pytest.mark.parametrize("name", ["a b", "", "a/b", "..", "train[", "-"])
+def test_a_text_that_is_no_name_is_no_split(name: str) -> None:
+    with pytest.raises(SplitSyntaxError):
+        NamedSplit(name)
+
+
+def test_a_named_split_is_looked_up_among_the_known_ones() -> None:
+    with pytest.raises(UnknownSplitError):
+        Split.TRAIN.get_read_instruction({"test": None})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "specs"),
+    [
+        ({"k": 3}, ("train[0%:33%]", "train[33%:66%]", "train[66%:100%]")),
+        ({"weighted": [1, 2]}, ("train[0%:33%]", "train[33%:100%]")),
+        ({"arg": 2}, ("train[0%:50%]", "train[50%:100%]")),
+        ({"arg": [1, 1]}, ("train[0%:50%]", "train[50%:100%]")),
+    ],
+)
+def test_old_subsplits_are_percent_slices(arguments: dict[str, Any], specs: tuple[str, ...]) -> None:
+    assert tuple(map(str, Split.TRAIN.subsplit(**arguments))) == specs
+
+
+def test_an_old_subsplit_may_be_one_slice() -> None:
+    assert str(Split.TRAIN.subsplit(slice(0, 50))) == "train[0%:50%]"
+
+
+@pytest.mark.parametrize("arguments", [{}, {"k": 2, "weighted": [1]}, {"k": 0}, {"weighted": [1, -1]}])
+def test_old_subsplits_that_mean_nothing_are_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError):
+        Split.TRAIN.subsplit(**arguments)
+
+
+def test_a_nest_of_splits_keeps_its_shape() -> None:
+    found = parse_split({"a": ["train", Split.TEST], "b": ("train[:5]", ReadInstruction("test"))})
+    train, test = ReadInstruction("train"), ReadInstruction("test")
+    assert found == {"a": [train, test], "b": (ReadInstruction("train", to=5), test)}
+
+
+@pytest.mark.parametrize("value", [None, 3, {"train"}, [["train"], 1.0]])
+def test_what_is_no_split_is_refused_by_name(value: Any) -> None:
+    with pytest.raises(ConfigurationError, match="Give a text such as"):
+        parse_split(value)
