@@ -1,0 +1,189 @@
+"""Times with nanoseconds: what a row holds where `datetime`, `time` and `timedelta` are too coarse.
+
+Each is a subclass of the standard class with one more attribute, `nanosecond` (0 to 999).  A value of whole microseconds comes
+out as the standard class, so most columns never meet these.  Hugging Face gives pandas objects here; these compare equal to
+them, need no pandas, and do not depend on what is installed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, Self
+
+
+class NanosecondDatetime(dt.datetime):
+    """A `datetime` with nanoseconds.
+
+    >>> NanosecondDatetime.of(dt.datetime(2020, 1, 2, 3, 4, 5, 6), 789).isoformat()
+    '2020-01-02T03:04:05.000006789'
+    """
+
+    nanosecond: int
+
+    @classmethod
+    def of(cls, whole: dt.datetime, nanosecond: int) -> Self:
+        """`whole` and `nanosecond` more."""
+        made = cls(
+            whole.year,
+            whole.month,
+            whole.day,
+            whole.hour,
+            whole.minute,
+            whole.second,
+            whole.microsecond,
+            whole.tzinfo,
+            fold=whole.fold,
+        )
+        made.nanosecond = nanosecond
+        return made
+
+    def whole(self) -> dt.datetime:
+        """The value cut to microseconds, as the standard class."""
+        return dt.datetime.combine(self.date(), self.timetz())
+
+    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
+        """The ISO text, with nine digits behind the second unless `timespec` asks for less."""
+        if timespec != "auto":
+            return super().isoformat(sep, timespec)
+        text = self.whole().isoformat(sep, "microseconds")
+        return f"{text[:26]}{self.nanosecond:03d}{text[26:]}"
+
+    def __str__(self) -> str:
+        return self.isoformat(" ")
+
+    def __repr__(self) -> str:
+        return f"NanosecondDatetime.of({self.whole()!r}, {self.nanosecond})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, dt.datetime):
+            return NotImplemented
+        return super().__eq__(other) and self.nanosecond == getattr(other, "nanosecond", 0)
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.nanosecond))
+
+    def __lt__(self, other: dt.datetime) -> bool:  # type: ignore[override]
+        return super().__lt__(other) or (super().__eq__(other) and self.nanosecond < getattr(other, "nanosecond", 0))
+
+    def __le__(self, other: dt.datetime) -> bool:  # type: ignore[override]
+        return self < other or self == other
+
+    def __gt__(self, other: dt.datetime) -> bool:  # type: ignore[override]
+        return not self <= other
+
+    def __ge__(self, other: dt.datetime) -> bool:  # type: ignore[override]
+        return not self < other
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return NanosecondDatetime.of, (self.whole(), self.nanosecond)
+
+
+class NanosecondTime(dt.time):
+    """A `time` with nanoseconds."""
+
+    nanosecond: int
+
+    @classmethod
+    def of(cls, whole: dt.time, nanosecond: int) -> Self:
+        """`whole` and `nanosecond` more."""
+        made = cls(whole.hour, whole.minute, whole.second, whole.microsecond, whole.tzinfo, fold=whole.fold)
+        made.nanosecond = nanosecond
+        return made
+
+    def whole(self) -> dt.time:
+        """The value cut to microseconds, as the standard class."""
+        return dt.time(self.hour, self.minute, self.second, self.microsecond, self.tzinfo, fold=self.fold)
+
+    def isoformat(self, timespec: str = "auto") -> str:
+        """The ISO text, with nine digits behind the second unless `timespec` asks for less."""
+        if timespec != "auto":
+            return super().isoformat(timespec)
+        text = self.whole().isoformat("microseconds")
+        return f"{text[:15]}{self.nanosecond:03d}{text[15:]}"
+
+    def __str__(self) -> str:
+        return self.isoformat()
+
+    def __repr__(self) -> str:
+        return f"NanosecondTime.of({self.whole()!r}, {self.nanosecond})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, dt.time):
+            return NotImplemented
+        return super().__eq__(other) and self.nanosecond == getattr(other, "nanosecond", 0)
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.nanosecond))
+
+    def __lt__(self, other: dt.time) -> bool:
+        return super().__lt__(other) or (super().__eq__(other) and self.nanosecond < getattr(other, "nanosecond", 0))
+
+    def __le__(self, other: dt.time) -> bool:
+        return self < other or self == other
+
+    def __gt__(self, other: dt.time) -> bool:
+        return not self <= other
+
+    def __ge__(self, other: dt.time) -> bool:
+        return not self < other
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return NanosecondTime.of, (self.whole(), self.nanosecond)
+
+
+class NanosecondTimedelta(dt.timedelta):
+    """A `timedelta` with nanoseconds (`nanosecond`, 0 to 999, counts upwards from the rest, also below zero)."""
+
+    nanosecond: int
+
+    @classmethod
+    def of(cls, whole: dt.timedelta, nanosecond: int) -> Self:
+        """`whole` and `nanosecond` more."""
+        made = cls(whole.days, whole.seconds, whole.microseconds)
+        made.nanosecond = nanosecond
+        return made
+
+    @property
+    def nanoseconds(self) -> int:
+        """The name that pandas has for `nanosecond`."""
+        return self.nanosecond
+
+    def whole(self) -> dt.timedelta:
+        """The value cut downwards to microseconds, as the standard class."""
+        return dt.timedelta(self.days, self.seconds, self.microseconds)
+
+    def __str__(self) -> str:
+        days, rest = divmod(self.seconds, 60)[0], self.seconds % 60
+        hours, minutes = divmod(days, 60)
+        head = f"{self.days} day{'' if abs(self.days) == 1 else 's'}, " if self.days else ""
+        return f"{head}{hours}:{minutes:02d}:{rest:02d}.{self.microseconds:06d}{self.nanosecond:03d}"
+
+    def __repr__(self) -> str:
+        return f"NanosecondTimedelta.of({self.whole()!r}, {self.nanosecond})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, dt.timedelta):
+            return NotImplemented
+        return super().__eq__(other) and self.nanosecond == _nanosecond(other)
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.nanosecond))
+
+    def __lt__(self, other: dt.timedelta) -> bool:
+        return super().__lt__(other) or (super().__eq__(other) and self.nanosecond < _nanosecond(other))
+
+    def __le__(self, other: dt.timedelta) -> bool:
+        return self < other or self == other
+
+    def __gt__(self, other: dt.timedelta) -> bool:
+        return not self <= other
+
+    def __ge__(self, other: dt.timedelta) -> bool:
+        return not self < other
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return NanosecondTimedelta.of, (self.whole(), self.nanosecond)
+
+
+def _nanosecond(other: dt.timedelta) -> int:
+    return int(getattr(other, "nanoseconds", 0))
