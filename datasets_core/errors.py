@@ -82,6 +82,10 @@ class UnknownOptionError(ConfigurationError, TypeError):
         super().__init__(f"{option!r} is no option of {builder!r}. Options: {_names(self.known)}.")
 
 
+class UnhashableError(ConfigurationError, TypeError):
+    """A value that has no identity which lasts from one process to the next."""
+
+
 class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
     """A split that the dataset does not have."""
 
@@ -226,6 +230,26 @@ class DatasetGenerationCastError(DatasetGenerationError, ValueError):
 
 class CastError(DatasetsCoreError, ValueError):
     """A value, column or table that does not fit a feature."""
+
+
+class CellCastError(CastError):
+    """One value that does not fit its column.
+
+    Args:
+        column: the column, or the path of a field in it.
+        reason: what is wrong, naming the value and the type.
+        row: the number of the row, from 0 in what was handed over.
+        what: the file or table, where there is one.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(
+        self, column: str, reason: str, *, row: int | None = None, what: str | None = None, advice: str | None = None
+    ) -> None:
+        self.column, self.reason, self.row, self.what, self.advice = column, reason, row, what, advice
+        place = f"{what}, " if what else ""
+        place += f"row {row}, column {column!r}" if row is not None else f"column {column!r}"
+        super().__init__(f"{place if what else place.capitalize() if False else place}: {reason}. {advice or 'Mend the value, or the feature of the column'}.")
 
 
 class DuplicateKeysError(DatasetGenerationError, ValueError):
