@@ -14,8 +14,9 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from datasets_core import files
@@ -148,11 +149,12 @@ class Staging:
         files.sync_folder(os.path.dirname(base))
 
     def _commit_into(self, base: str, staged: Manifest, final: Manifest) -> None:
-        with _undone_on_failure() as placed:
+        path, content = os.path.join(base, MANIFEST_NAME), manifest_bytes(final)
+        with _undone_on_failure(unless=lambda: _holds(path, content)) as placed:
             for old, new in zip(staged.shards, final.shards, strict=True):
                 _place(os.path.join(self.folder, old.name), os.path.join(base, new.name), placed)
             files.sync_folder(base)
-            files.write_atomically(os.path.join(base, MANIFEST_NAME), manifest_bytes(final))
+            files.write_atomically(path, content)
 
     def _commit_remote(self, staged: Manifest, final: Manifest, storage_options: dict[str, Any] | None) -> None:
         store, root = files.filesystem(self.target, storage_options)
@@ -160,7 +162,7 @@ class Staging:
         for old, new in zip(staged.shards, final.shards, strict=True):
             local, remote = os.path.join(self.folder, old.name), f"{root.rstrip('/')}/{new.name}"
             if not _is_there(store, remote, new.size):  # its name holds its hash: what is there is the same
-                _again_on_failure(files.join(self.target, new.name), lambda: _put(store, local, remote, new.size))
+                _again_on_failure(files.join(self.target, new.name), partial(_put, store, local, remote, new.size))
         content = manifest_bytes(final)
         path = f"{root.rstrip('/')}/{MANIFEST_NAME}"
         _again_on_failure(files.join(self.target, MANIFEST_NAME), lambda: store.pipe_file(path, content))
@@ -196,16 +198,25 @@ def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
 
 
 @contextlib.contextmanager
-def _undone_on_failure() -> Iterator[list[str]]:
-    """A list of paths, which are removed if the block fails."""
+def _undone_on_failure(unless: Callable[[], bool] = lambda: False) -> Iterator[list[str]]:
+    """A list of paths, which are removed if the block fails; unless it failed when all was done."""
     placed: list[str] = []
     try:
         yield placed
     except BaseException:
-        for path in placed:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
+        if not unless():
+            for path in placed:
+                with contextlib.suppress(OSError):  # the first failure is the one to tell
+                    os.unlink(path)
         raise
+
+
+def _holds(path: str, content: bytes) -> bool:
+    try:
+        with open(path, "rb") as handle:
+            return handle.read() == content
+    except FileNotFoundError:
+        return False
 
 
 def _place(staged: str, final: str, placed: list[str]) -> None:
