@@ -134,3 +134,18 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
         yield settings()
     finally:
         _changed.reset(token)
+
+
+def enable_caching() -> None:
+    """Keep and reuse the results of transforms, from here on in this thread and the tasks it starts."""
+    _changed.set(dataclasses.replace(settings(), caching=True))
+
+
+def disable_caching() -> None:
+    """Make every transform anew, from here on in this thread and the tasks it starts."""
+    _changed.set(dataclasses.replace(settings(), caching=False))
+
+
+def is_caching_enabled() -> bool:
+    """Whether the results of transforms are kept and reused."""
+    return settings().caching

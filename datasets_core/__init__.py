@@ -1,0 +1,131 @@
+"""Builds datasets once, verified, into memory-mapped Arrow or Parquet, and slices and reads them fast.
+
+Every public name opens its own module on first use, so that importing the package costs nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from datasets_core._lazy import attach
+from datasets_core._version import __version__
+
+if TYPE_CHECKING:
+    from datasets_core import config as config
+    from datasets_core import errors as errors
+    from datasets_core import files as files
+    from datasets_core import inspect as inspect
+    from datasets_core import load as load
+    from datasets_core import logging as logging
+    from datasets_core import progress as progress
+    from datasets_core.building.builder import ArrowBasedBuilder as ArrowBasedBuilder
+    from datasets_core.building.builder import DatasetBuilder as DatasetBuilder
+    from datasets_core.building.builder import GeneratorBasedBuilder as GeneratorBasedBuilder
+    from datasets_core.building.builder_config import BuilderConfig as BuilderConfig
+    from datasets_core.building.hooks import SplitGenerator as SplitGenerator
+    from datasets_core.config import disable_caching as disable_caching
+    from datasets_core.config import enable_caching as enable_caching
+    from datasets_core.config import is_caching_enabled as is_caching_enabled
+    from datasets_core.dataset.column import Column as Column
+    from datasets_core.dataset.dataset import Dataset as Dataset
+    from datasets_core.dataset.group import DatasetDict as DatasetDict
+    from datasets_core.features.base import LargeList as LargeList
+    from datasets_core.features.base import List as List
+    from datasets_core.features.base import Sequence as Sequence
+    from datasets_core.features.base import Value as Value
+    from datasets_core.features.dynamic import Json as Json
+    from datasets_core.features.fixed_shape import Array2D as Array2D
+    from datasets_core.features.fixed_shape import Array3D as Array3D
+    from datasets_core.features.fixed_shape import Array4D as Array4D
+    from datasets_core.features.fixed_shape import Array5D as Array5D
+    from datasets_core.features.labels import ClassLabel as ClassLabel
+    from datasets_core.features.schema import Features as Features
+    from datasets_core.features.translation import Translation as Translation
+    from datasets_core.features.translation import TranslationVariableLanguages as TranslationVariableLanguages
+    from datasets_core.fetch.checksum import VerificationMode as VerificationMode
+    from datasets_core.fetch.download import DownloadConfig as DownloadConfig
+    from datasets_core.fetch.download import DownloadManager as DownloadManager
+    from datasets_core.fetch.download import DownloadMode as DownloadMode
+    from datasets_core.inspect import get_dataset_config_info as get_dataset_config_info
+    from datasets_core.inspect import get_dataset_config_names as get_dataset_config_names
+    from datasets_core.inspect import get_dataset_default_config_name as get_dataset_default_config_name
+    from datasets_core.inspect import get_dataset_infos as get_dataset_infos
+    from datasets_core.inspect import get_dataset_split_names as get_dataset_split_names
+    from datasets_core.load import load_dataset as load_dataset
+    from datasets_core.load import load_dataset_builder as load_dataset_builder
+    from datasets_core.meta.info import DatasetInfo as DatasetInfo
+    from datasets_core.meta.info import SupervisedKeysData as SupervisedKeysData
+    from datasets_core.meta.split import NamedSplit as NamedSplit
+    from datasets_core.meta.split import ReadInstruction as ReadInstruction
+    from datasets_core.meta.split import Split as Split
+    from datasets_core.meta.split_info import SplitDict as SplitDict
+    from datasets_core.meta.split_info import SplitInfo as SplitInfo
+    from datasets_core.meta.split_info import SubSplitInfo as SubSplitInfo
+    from datasets_core.meta.version import Version as Version
+    from datasets_core.progress import are_progress_bars_disabled as are_progress_bars_disabled
+    from datasets_core.progress import disable_progress_bar as disable_progress_bar
+    from datasets_core.progress import disable_progress_bars as disable_progress_bars
+    from datasets_core.progress import enable_progress_bar as enable_progress_bar
+    from datasets_core.progress import enable_progress_bars as enable_progress_bars
+    from datasets_core.progress import is_progress_bar_enabled as is_progress_bar_enabled
+
+_HOMES = {
+    "Array2D": "datasets_core.features.fixed_shape",
+    "Array3D": "datasets_core.features.fixed_shape",
+    "Array4D": "datasets_core.features.fixed_shape",
+    "Array5D": "datasets_core.features.fixed_shape",
+    "ArrowBasedBuilder": "datasets_core.building.builder",
+    "BuilderConfig": "datasets_core.building.builder_config",
+    "ClassLabel": "datasets_core.features.labels",
+    "Column": "datasets_core.dataset.column",
+    "Dataset": "datasets_core.dataset.dataset",
+    "DatasetBuilder": "datasets_core.building.builder",
+    "DatasetDict": "datasets_core.dataset.group",
+    "DatasetInfo": "datasets_core.meta.info",
+    "DownloadConfig": "datasets_core.fetch.download",
+    "DownloadManager": "datasets_core.fetch.download",
+    "DownloadMode": "datasets_core.fetch.download",
+    "Features": "datasets_core.features.schema",
+    "GeneratorBasedBuilder": "datasets_core.building.builder",
+    "Json": "datasets_core.features.dynamic",
+    "LargeList": "datasets_core.features.base",
+    "List": "datasets_core.features.base",
+    "NamedSplit": "datasets_core.meta.split",
+    "ReadInstruction": "datasets_core.meta.split",
+    "Sequence": "datasets_core.features.base",
+    "Split": "datasets_core.meta.split",
+    "SplitDict": "datasets_core.meta.split_info",
+    "SplitGenerator": "datasets_core.building.hooks",
+    "SplitInfo": "datasets_core.meta.split_info",
+    "SubSplitInfo": "datasets_core.meta.split_info",
+    "SupervisedKeysData": "datasets_core.meta.info",
+    "Translation": "datasets_core.features.translation",
+    "TranslationVariableLanguages": "datasets_core.features.translation",
+    "Value": "datasets_core.features.base",
+    "VerificationMode": "datasets_core.fetch.checksum",
+    "Version": "datasets_core.meta.version",
+    "are_progress_bars_disabled": "datasets_core.progress",
+    "config": "datasets_core.config",
+    "disable_caching": "datasets_core.config",
+    "disable_progress_bar": "datasets_core.progress",
+    "disable_progress_bars": "datasets_core.progress",
+    "enable_caching": "datasets_core.config",
+    "enable_progress_bar": "datasets_core.progress",
+    "enable_progress_bars": "datasets_core.progress",
+    "errors": "datasets_core.errors",
+    "files": "datasets_core.files",
+    "get_dataset_config_info": "datasets_core.inspect",
+    "get_dataset_config_names": "datasets_core.inspect",
+    "get_dataset_default_config_name": "datasets_core.inspect",
+    "get_dataset_infos": "datasets_core.inspect",
+    "get_dataset_split_names": "datasets_core.inspect",
+    "inspect": "datasets_core.inspect",
+    "is_caching_enabled": "datasets_core.config",
+    "is_progress_bar_enabled": "datasets_core.progress",
+    "load": "datasets_core.load",
+    "load_dataset": "datasets_core.load",
+    "load_dataset_builder": "datasets_core.load",
+    "logging": "datasets_core.logging",
+    "progress": "datasets_core.progress",
+}
+
+__getattr__, __dir__ = attach(__name__, _HOMES)
+__all__ = ["__version__", *_HOMES]  # type: ignore[misc]

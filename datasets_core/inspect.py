@@ -1,0 +1,133 @@
+"""What a dataset offers, without building it: its configs, its splits, its info."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.fetch.download import DownloadConfig, DownloadManager, DownloadMode
+from datasets_core.load import load_dataset_builder
+from datasets_core.meta.data_files import DataFiles, DataFilesDict
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.split_info import SplitDict, SplitInfo
+from datasets_core.resolve.resolve import Request, source_of
+
+Path = str | os.PathLike[str]
+
+
+def get_dataset_config_names(
+    path: Path,
+    revision: str | None = None,
+    download_config: DownloadConfig | None = None,
+    download_mode: DownloadMode | str | None = None,
+    data_files: DataFiles | None = None,
+    **download_kwargs: Any,
+) -> list[str]:
+    """The configs of a dataset, in their order.
+
+    Raises:
+        DatasetNotFoundError: no such dataset.
+        UntrustedScriptError: the folder holds a script; `trust_remote_code=True` lets it run.
+    """
+    return source_of(_request(path, data_files, download_kwargs)).config_names
+
+
+def get_dataset_default_config_name(
+    path: Path,
+    revision: str | None = None,
+    download_config: DownloadConfig | None = None,
+    download_mode: DownloadMode | str | None = None,
+    data_files: DataFiles | None = None,
+    **download_kwargs: Any,
+) -> str | None:
+    """The config that is loaded when none is named; None where one has to be named."""
+    return source_of(_request(path, data_files, download_kwargs)).default_config_name
+
+
+def get_dataset_infos(
+    path: Path,
+    data_files: DataFiles | None = None,
+    download_config: DownloadConfig | None = None,
+    download_mode: DownloadMode | str | None = None,
+    revision: str | None = None,
+    token: bool | str | None = None,
+    **config_kwargs: Any,
+) -> dict[str, DatasetInfo]:
+    """The info of every config, by name."""
+    names = get_dataset_config_names(path, data_files=data_files, **config_kwargs)
+    return {
+        name: get_dataset_config_info(path, name, data_files, download_config, download_mode, revision, token, **config_kwargs)
+        for name in names
+    }
+
+
+def get_dataset_config_info(
+    path: Path,
+    config_name: str | None = None,
+    data_files: DataFiles | None = None,
+    download_config: DownloadConfig | None = None,
+    download_mode: DownloadMode | str | None = None,
+    revision: str | None = None,
+    token: bool | str | None = None,
+    **config_kwargs: Any,
+) -> DatasetInfo:
+    """The info of one config; its splits have zero rows where nobody recorded them.
+
+    Raises:
+        UnknownConfigError: no such config, or none named where there is no default.
+    """
+    builder = load_dataset_builder(
+        path,
+        name=config_name,
+        data_files=data_files,
+        download_config=download_config,
+        download_mode=download_mode,
+        revision=revision,
+        token=token,
+        **config_kwargs,
+    )
+    info = builder.info.copy()
+    if not info.splits:
+        names = _split_names(builder, download_config)
+        info.splits = SplitDict({name: SplitInfo(name, dataset_name=builder.dataset_name) for name in names})
+    return info
+
+
+def get_dataset_split_names(
+    path: Path,
+    config_name: str | None = None,
+    data_files: DataFiles | None = None,
+    download_config: DownloadConfig | None = None,
+    download_mode: DownloadMode | str | None = None,
+    revision: str | None = None,
+    token: bool | str | None = None,
+    **config_kwargs: Any,
+) -> list[str]:
+    """The splits of one config.  A script of which nothing is recorded is asked, and downloads what it needs to tell.
+
+    Raises:
+        UnknownConfigError: no such config, or none named where there is no default.
+    """
+    info = get_dataset_config_info(
+        path, config_name, data_files, download_config, download_mode, revision, token, **config_kwargs
+    )
+    return list(info.splits or ())
+
+
+def _request(path: Path, data_files: DataFiles | None, options: dict[str, Any]) -> Request:
+    known = {name: options[name] for name in ("name", "data_dir", "storage_options", "trust_remote_code") if name in options}
+    return Request(os.fspath(path), data_files=data_files, **known)
+
+
+def _split_names(builder: DatasetBuilder, download_config: DownloadConfig | None) -> list[str]:
+    data_files = builder.config.data_files
+    if isinstance(data_files, DataFilesDict) and data_files:
+        return list(data_files)
+    manager = DownloadManager(
+        dataset_name=builder.dataset_name,
+        data_dir=builder.config.data_dir,
+        download_config=download_config,
+        base_path=builder.base_path,
+    )
+    return [generator.name for generator in builder._split_generators(manager)]

@@ -1,0 +1,208 @@
+"""`load_dataset` and `load_dataset_builder`: a reference, resolved, built if need be, and read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from datasets_core import logging
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.config import settings
+from datasets_core.engines.engine import get_engine
+from datasets_core.errors import ConfigurationError, UnknownSplitError
+from datasets_core.features.schema import Features
+from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.download import DownloadConfig, DownloadMode
+from datasets_core.meta.data_files import DataFiles, DataFilesDict
+from datasets_core.meta.split import ReadInstruction, Split, parse_split
+from datasets_core.resolve.resolve import Request, resolve
+
+logger = logging.get_logger(__name__)
+
+
+def load_dataset(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    data_dir: str | os.PathLike[str] | None = None,
+    data_files: DataFiles | None = None,
+    split: Any = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    features: Features | Mapping[str, Any] | None = None,
+    download_config: DownloadConfig | None = None,
+    download_mode: DownloadMode | str | None = None,
+    verification_mode: VerificationMode | str | None = None,
+    keep_in_memory: bool | None = None,
+    save_infos: bool = False,
+    revision: str | None = None,
+    token: bool | str | None = None,
+    streaming: bool = False,
+    num_proc: int | None = None,
+    storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> Any:
+    """Load a dataset, building it first where the cache does not hold it yet.
+
+    Args:
+        path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of its own name), or one
+            data file or URL.
+        name: config; None is the default one.
+        data_dir: narrows the folder; for a script, the files that were downloaded by hand.
+        data_files: paths, globs or URLs, alone, in a list, or by split.
+        split: `"train"`, `"train[:10%]+test"`, a `ReadInstruction`, or a list, tuple or dict of them; None is all splits.
+        cache_dir: folder of finished datasets.
+        features: types of the columns.
+        download_config: how files are fetched.
+        download_mode: `reuse_dataset_if_exists`, `reuse_cache_if_exists` or `force_redownload`.
+        verification_mode: `all_checks`, `basic_checks` or `no_checks`.
+        keep_in_memory: copy the rows into memory; None does so for what is smaller than `HF_DATASETS_IN_MEMORY_MAX_SIZE`.
+        save_infos: verify everything, so that the recorded sizes and checksums are complete.
+        revision: version of a dataset on the Hub; a local path has none.
+        token: for hosts that ask for one.
+        streaming: not in this version.
+        num_proc: worker processes of a build.
+        storage_options: for the file systems of URLs.
+        config_kwargs: options of the builder's config, such as `sep=` of csv; `trust_remote_code=True` lets a script that is
+            found in a folder run; `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
+
+    Returns:
+        A `Dataset` for one split expression, a list, tuple or dict of them for several, a `DatasetDict` for None.
+
+    Raises:
+        DatasetNotFoundError, DataFilesNotFoundError: nothing is there.
+        UnknownConfigError, UnknownSplitError, UnknownOptionError, ConfigurationError: an argument that means nothing.
+        DatasetBuildError, DownloadError, VerificationError: the build or the download failed, or what came is not on record.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "train.csv")
+    ...     _ = open(path, "w").write("a,b\\n1,x\\n2,y\\n")
+    ...     rows = load_dataset("csv", data_files=path, split="train", cache_dir=folder, keep_in_memory=True)
+    ...     rows[1]
+    {'a': 2, 'b': 'y'}
+    """
+    if streaming:
+        raise ConfigurationError(
+            "streaming=True is not part of this version. Leave it out: a dataset is built once and mapped."
+        )
+    ignore_verifications = config_kwargs.pop("ignore_verifications", False)
+    checks = _verification(verification_mode, ignore_verifications, save_infos)
+    mode = _download_mode(download_mode)
+    get_engine(num_proc=num_proc)  # refuses a number that means nothing
+    wanted = None if split is None else parse_split(split)
+    builder = load_dataset_builder(
+        path,
+        name=name,
+        data_dir=data_dir,
+        data_files=data_files,
+        cache_dir=cache_dir,
+        features=features,
+        download_config=download_config,
+        download_mode=mode,
+        revision=revision,
+        token=token,
+        storage_options=storage_options,
+        **config_kwargs,
+    )
+    _check_splits(wanted, builder, os.fspath(path))
+    builder.download_and_prepare(
+        download_config=download_config,
+        download_mode=mode,
+        verification_mode=checks,
+        num_proc=num_proc,
+        storage_options=storage_options,
+    )
+    if keep_in_memory is None:
+        limit = settings().max_memory_bytes
+        keep_in_memory = bool(limit) and (builder.info.dataset_size or limit) < limit
+    return builder.as_dataset(split=split, in_memory=keep_in_memory)
+
+
+def load_dataset_builder(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    data_dir: str | os.PathLike[str] | None = None,
+    data_files: DataFiles | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    features: Features | Mapping[str, Any] | None = None,
+    download_config: DownloadConfig | None = None,
+    download_mode: DownloadMode | str | None = None,
+    revision: str | None = None,
+    token: bool | str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> DatasetBuilder:
+    """The builder of a dataset, with its info; nothing is downloaded or built.
+
+    The arguments are those of `load_dataset`.
+    """
+    trusted = config_kwargs.pop("trust_remote_code", False)
+    if trusted not in (True, False, None):
+        raise ConfigurationError(f"trust_remote_code is {trusted!r}. Give True or False; this version has no sandbox.")
+    _download_mode(download_mode)
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise ConfigurationError(f"path is {path!r}. Give a format, a folder, a script, a data file or a URL.")
+    if revision is not None:
+        logger.info("revision=%r is left aside: it names a version on the Hub, and %s is local.", revision, path)
+    if token is None and download_config is not None:
+        token = download_config.token
+    return resolve(
+        Request(
+            os.fspath(path),
+            name=None if name is None else str(name),
+            data_dir=None if data_dir is None else os.fspath(data_dir),
+            data_files=data_files,
+            cache_dir=None if cache_dir is None else os.fspath(cache_dir),
+            features=_features(features),
+            token=token,
+            storage_options=storage_options,
+            trust_remote_code=bool(trusted),
+            options=config_kwargs,
+        )
+    )
+
+
+def _features(features: Features | Mapping[str, Any] | None) -> Features | None:
+    if features is None or isinstance(features, Features):
+        return features
+    if isinstance(features, Mapping):
+        return Features(dict(features))
+    raise ConfigurationError(f"features is {features!r}. Give a Features object, or a dict of column to type.")
+
+
+def _download_mode(mode: DownloadMode | str | None) -> DownloadMode:
+    try:
+        return DownloadMode(mode or DownloadMode.REUSE_DATASET_IF_EXISTS)
+    except ValueError:
+        known = ", ".join(repr(each.value) for each in DownloadMode)
+        raise ConfigurationError(f"download_mode is {mode!r}. Modes: {known}.") from None
+
+
+def _verification(mode: VerificationMode | str | None, ignore: bool, save_infos: bool) -> VerificationMode:
+    if mode is None:
+        if save_infos:
+            return VerificationMode.ALL_CHECKS
+        return VerificationMode.NO_CHECKS if ignore else VerificationMode.BASIC_CHECKS
+    try:
+        return VerificationMode(mode)
+    except ValueError:
+        known = ", ".join(repr(each.value) for each in VerificationMode)
+        raise ConfigurationError(f"verification_mode is {mode!r}. Modes: {known}.") from None
+
+
+def _check_splits(wanted: Any, builder: DatasetBuilder, dataset: str) -> None:
+    """Refuse an unknown split before anything is fetched, where the data files tell which splits there will be."""
+    known = builder.config.data_files
+    if isinstance(known, DataFilesDict):
+        for instruction in _leaves(wanted):
+            for part in instruction.parts:
+                if part.split not in known and part.split != Split.ALL:
+                    raise UnknownSplitError(part.split, known=known, dataset=dataset)
+
+
+def _leaves(wanted: Any) -> Iterator[ReadInstruction]:
+    if isinstance(wanted, ReadInstruction):
+        yield wanted
+    elif wanted is not None:
+        for inner in wanted.values() if isinstance(wanted, dict) else wanted:
+            yield from _leaves(inner)

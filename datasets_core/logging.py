@@ -1,0 +1,117 @@
+"""How much the library says in the log: one logger, `datasets_core`, whose level the user (or `DATASETS_VERBOSITY`) sets.
+
+>>> set_verbosity_info(); get_verbosity() == INFO
+True
+>>> set_verbosity_warning()
+"""
+
+from __future__ import annotations
+
+import logging as _logging
+import os
+import warnings
+
+from datasets_core.errors import ConfigurationError
+from datasets_core.progress import disable_progress_bar, enable_progress_bar, is_progress_bar_enabled
+
+NOTSET, DEBUG, INFO, WARNING, ERROR, CRITICAL = (
+    _logging.NOTSET,
+    _logging.DEBUG,
+    _logging.INFO,
+    _logging.WARNING,
+    _logging.ERROR,
+    _logging.CRITICAL,
+)
+WARN, FATAL = WARNING, CRITICAL
+
+_ROOT = "datasets_core"
+_LEVELS = {"debug": DEBUG, "info": INFO, "warning": WARNING, "error": ERROR, "critical": CRITICAL}
+
+
+def get_logger(name: str | None = None) -> _logging.Logger:
+    """The logger called `name`, or the library's own."""
+    return _logging.getLogger(name or _ROOT)
+
+
+def get_verbosity() -> int:
+    """The level from which on messages of the library are shown."""
+    return get_logger().getEffectiveLevel()
+
+
+def set_verbosity(verbosity: int | str) -> None:
+    """Show messages of the library from this level on.
+
+    Args:
+        verbosity: a level of `logging`, or one of debug, info, warning, error, critical.
+
+    Raises:
+        ConfigurationError: no such level.
+    """
+    level = _LEVELS.get(verbosity.lower()) if isinstance(verbosity, str) else verbosity
+    if level is None:
+        raise ConfigurationError(f"{verbosity!r} is no level. Levels: {', '.join(_LEVELS)}.")
+    get_logger().setLevel(level)
+
+
+def set_verbosity_debug() -> None:
+    """Show everything."""
+    set_verbosity(DEBUG)
+
+
+def set_verbosity_info() -> None:
+    """Show what is being done."""
+    set_verbosity(INFO)
+
+
+def set_verbosity_warning() -> None:
+    """Show warnings and errors: the default."""
+    set_verbosity(WARNING)
+
+
+def set_verbosity_error() -> None:
+    """Show errors alone."""
+    set_verbosity(ERROR)
+
+
+def enable_propagation() -> None:
+    """Pass messages on to the root logger's handlers: the default."""
+    get_logger().propagate = True
+
+
+def disable_propagation() -> None:
+    """Keep messages from the root logger's handlers."""
+    get_logger().propagate = False
+
+
+def _take_from_environment() -> None:
+    wanted = os.environ.get("DATASETS_VERBOSITY", "")
+    if wanted.lower() in _LEVELS:
+        set_verbosity(wanted)
+    elif wanted:
+        warnings.warn(f"DATASETS_VERBOSITY is {wanted!r}, which is no level. Levels: {', '.join(_LEVELS)}.", stacklevel=2)
+
+
+_take_from_environment()
+
+__all__ = [
+    "CRITICAL",
+    "DEBUG",
+    "ERROR",
+    "FATAL",
+    "INFO",
+    "NOTSET",
+    "WARN",
+    "WARNING",
+    "disable_progress_bar",
+    "disable_propagation",
+    "enable_progress_bar",
+    "enable_propagation",
+    "get_logger",
+    "get_verbosity",
+    "is_progress_bar_enabled",
+    "set_verbosity",
+    "set_verbosity_debug",
+    "set_verbosity_error",
+    "set_verbosity_info",
+    "set_verbosity_warning",
+]

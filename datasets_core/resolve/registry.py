@@ -1,0 +1,154 @@
+"""Which builder reads which format, by the entry point group `datasets_core.builders`.
+
+A package adds a format with an entry point `name = "module:Class"` and, beside the class, `EXTENSIONS`: a mapping of file
+extension to the default options of that extension.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.errors import DataFilesWarning, MissingDependencyError, PluginError, UnknownFormatError
+
+GROUP = "datasets_core.builders"
+# The formats of this library in the order that wins a tie between extensions.  A checkout that is not installed has no entry
+# points, and a warm load has no 10 ms to look for any.
+BUILT_IN = {
+    "parquet": "datasets_core.builders.parquet:Parquet",
+    "arrow": "datasets_core.builders.arrow:Arrow",
+    "json": "datasets_core.builders.json:Json",
+    "csv": "datasets_core.builders.csv:Csv",
+    "text": "datasets_core.builders.text:Text",
+}
+COMPRESSION = frozenset((".gz", ".bz2", ".xz", ".lz4", ".zst", ".zip", ".tar", ".tgz", ".rar", ".7z"))
+
+_classes: dict[str, type[DatasetBuilder]] = {}
+_lock = threading.RLock()
+
+
+def known_formats() -> tuple[str, ...]:
+    """The names of all formats, those of other packages last."""
+    return (*BUILT_IN, *sorted(_plugins().keys() - BUILT_IN.keys()))
+
+
+def is_format(name: str) -> bool:
+    """Whether `name` is a format; other packages are asked only for a name that could be one."""
+    return name in BUILT_IN or (name.replace("-", "_").isidentifier() and name in _plugins())
+
+
+def builder_class(name: str) -> type[DatasetBuilder]:
+    """The class that reads the format `name`.
+
+    Raises:
+        UnknownFormatError: no package has such a format.
+        PluginError: the package that has it is broken.
+    """
+    home = BUILT_IN.get(name) or _plugins().get(name)
+    if home is None:
+        raise UnknownFormatError(name, known=known_formats())
+    found = _classes.get(home)
+    if found is None:
+        with _lock:
+            found = _classes[home] = _load(name, home)
+    return found
+
+
+def format_of(path: str) -> tuple[str, Mapping[str, Any]] | None:
+    """The format of a file by its extension, and the options that the extension asks for; None if no format claims it.
+
+    The last extension that is known decides, so that compression suffixes are seen through.
+
+    >>> format_of("a.tsv.gz"), format_of("a.gz")
+    (('csv', {'sep': '\\t'}), None)
+    """
+    for extension in extensions(path):
+        found = _by_extension(extension)
+        if found is not None:
+            return found
+    return None
+
+
+def extensions(path: str) -> Iterator[str]:
+    """The extensions of a path or URL, the last first, in lower case.
+
+    >>> list(extensions("https://x.org/a.CSV.gz?download=1"))
+    ['.gz', '.csv']
+    """
+    head = path.partition("::")[0]
+    if "://" in head:
+        head = head.partition("?")[0].partition("#")[0]
+    name = head.replace("\\", "/").rpartition("/")[2].lstrip(".")
+    for part in reversed(name.lower().split(".")[1:]):
+        yield f".{part}"
+
+
+def is_archive(path: str) -> bool:
+    """Whether the file's name says that it holds other files."""
+    return any(extension in {".zip", ".tar", ".tgz"} for extension in extensions(path))
+
+
+def rank(name: str) -> int:
+    """The place of a format in the order that breaks ties."""
+    return known_formats().index(name)
+
+
+def _by_extension(extension: str) -> tuple[str, Mapping[str, Any]] | None:
+    if extension in COMPRESSION:
+        return None
+    for name in BUILT_IN:
+        options = _extensions_of(name).get(extension)
+        if options is not None:
+            return name, options
+    return _plugin_by_extension(extension, tuple(sys.path))
+
+
+@lru_cache(maxsize=512)
+def _plugin_by_extension(extension: str, _search_path: tuple[str, ...]) -> tuple[str, Mapping[str, Any]] | None:
+    for name in sorted(_plugins().keys() - BUILT_IN.keys()):
+        try:
+            options = _extensions_of(name).get(extension)
+        except (PluginError, MissingDependencyError) as error:
+            warnings.warn(f"{error} Files are not tried with the format {name!r}.", DataFilesWarning, stacklevel=2)
+            continue
+        if options is not None:
+            return name, options
+    return None
+
+
+def _extensions_of(name: str) -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = getattr(sys.modules[builder_class(name).__module__], "EXTENSIONS", {})
+    return found
+
+
+def _plugins() -> Mapping[str, str]:
+    return _installed(tuple(sys.path))
+
+
+@lru_cache(maxsize=4)
+def _installed(_search_path: tuple[str, ...]) -> Mapping[str, str]:
+    from importlib.metadata import entry_points  # 8 ms that a built-in format does without
+
+    return {point.name: point.value for point in entry_points(group=GROUP)}
+
+
+def _load(name: str, home: str) -> type[DatasetBuilder]:
+    module_name, _, class_name = home.partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except MissingDependencyError:
+        raise
+    except Exception as error:
+        raise PluginError(
+            f"The format {name!r} is registered as {home!r}, which cannot be imported: {type(error).__name__}: {error}. "
+            "Update or remove the package that registers it."
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, DatasetBuilder)):
+        raise PluginError(f"The format {name!r} is registered as {home!r}, which is no DatasetBuilder. Name a subclass of it.")
+    return found

@@ -1,0 +1,83 @@
+"""The public names, and that none of them costs anything before it is used."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import datasets_core
+
+HEAVY = {"pyarrow", "numpy", "fsspec", "huggingface_hub", "pandas", "httpx2", "yaml", "tqdm", "loky", "cloudpickle", "torch"}
+EXPECTED = {
+    "load_dataset", "load_dataset_builder",
+    "get_dataset_config_info", "get_dataset_config_names", "get_dataset_default_config_name", "get_dataset_infos",
+    "get_dataset_split_names",
+    "Dataset", "DatasetDict", "Column",
+    "Features", "Value", "ClassLabel", "Sequence", "List", "LargeList", "Array2D", "Array3D", "Array4D", "Array5D",
+    "Translation", "TranslationVariableLanguages", "Json",
+    "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder", "ArrowBasedBuilder", "SplitGenerator",
+    "DownloadManager", "DownloadConfig", "DownloadMode", "VerificationMode",
+    "Split", "NamedSplit", "ReadInstruction", "SplitInfo", "SubSplitInfo", "SplitDict", "Version", "DatasetInfo",
+    "SupervisedKeysData",
+    "enable_caching", "disable_caching", "is_caching_enabled",
+    "enable_progress_bars", "disable_progress_bars", "are_progress_bars_disabled",
+    "enable_progress_bar", "disable_progress_bar", "is_progress_bar_enabled",
+    "config", "errors", "files", "inspect", "load", "logging", "progress",
+    "__version__",
+}  # fmt: skip
+
+
+def _modules_after(code: str) -> set[str]:
+    script = f"import sys, json\n{code}\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_importing_the_package_loads_no_other_package() -> None:
+    assert _modules_after("import datasets_core") & HEAVY == set()
+
+
+def test_listing_the_names_loads_no_other_package() -> None:
+    assert _modules_after("import datasets_core; dir(datasets_core)") & HEAVY == set()
+
+
+def test_a_light_name_loads_no_heavy_package() -> None:
+    assert (
+        _modules_after("from datasets_core import Version, ReadInstruction, disable_progress_bars, logging, errors") & HEAVY
+        == set()
+    )
+
+
+def test_load_dataset_leaves_optional_and_network_packages_alone() -> None:
+    heavy = {"pandas", "torch", "tensorflow", "jax", "fsspec", "httpx2", "yaml", "huggingface_hub", "loky"}
+    assert _modules_after("from datasets_core import load_dataset") & heavy == set()
+
+
+def test_the_public_names_are_these() -> None:
+    assert set(datasets_core.__all__) == EXPECTED
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_every_public_name_opens(name: str) -> None:
+    assert getattr(datasets_core, name) is not None
+    assert name in dir(datasets_core)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = datasets_core.no_such_name
+
+
+def test_editors_see_the_names_that_the_table_has() -> None:
+    tree = ast.parse(Path(datasets_core.__file__).read_text(encoding="utf-8"))
+    guarded = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.asname: f"{node.module}.{alias.name}" if node.module == "datasets_core" else node.module
+        for node in guarded.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == datasets_core._HOMES
