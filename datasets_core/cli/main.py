@@ -1,0 +1,172 @@
+"""The command `datasets-core`: what it is asked, and how it answers a mistake."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from datasets_core import _version, config
+from datasets_core.cli import housekeeping, look, scaffold
+from datasets_core.errors import ConfigurationError, DatasetsCoreError
+
+_SUCCESS, _FAILURE, _INTERRUPTED = 0, 1, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: words of the command line; those of the process if None.
+
+    Returns:
+        The exit status: 0 done, 1 an error (one line on standard error) or damage found, 2 not understood, 130 interrupted.
+    """
+    options = _parser().parse_args(arguments)
+    level = logging.DEBUG if options.verbose > 1 else logging.INFO if options.verbose else logging.WARNING
+    logging.basicConfig(level=level, format="%(levelname)s %(message)s")
+    try:
+        if options.cache_dir:
+            with config.using(cache_dir=os.path.abspath(options.cache_dir)):
+                return int(options.command(options))
+        return int(options.command(options))
+    except DatasetsCoreError as error:
+        if options.verbose:
+            logging.getLogger(__name__).info("Where it happened:", exc_info=error)
+        print(f"datasets-core: {error}", file=sys.stderr)
+        return _FAILURE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader of our output has gone, as `head` does
+        return _SUCCESS
+    except KeyboardInterrupt:
+        print("datasets-core: interrupted; what was finished is kept for the next run", file=sys.stderr)
+        return _INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--cache-dir", metavar="DIR", help="folder of finished datasets (default: as HF_DATASETS_CACHE says)")
+    shared.add_argument("-v", "--verbose", action="count", default=0, help="say more; twice: say everything")
+    parser = argparse.ArgumentParser(prog="datasets-core", description="Build, inspect and verify datasets.")
+    parser.add_argument("--version", action="version", version=f"datasets-core {_version.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    build = commands.add_parser("build", parents=[shared], help="build a dataset, or find that it is built")
+    _add_reference(build)
+    build.add_argument("--num-proc", type=int, metavar="N", help="worker processes")
+    build.add_argument("--file-format", choices=["arrow", "parquet"], default="arrow")
+    build.add_argument("--max-shard-size", metavar="SIZE", help="for example 200MB")
+    build.add_argument("--output-dir", metavar="DIR", help="folder or URL for the result, instead of the cache")
+    build.add_argument("--verification-mode", choices=["all_checks", "basic_checks", "no_checks"])
+    build.add_argument("--force", action="store_true", help="download and build again")
+    build.set_defaults(command=_build)
+
+    info = commands.add_parser("info", parents=[shared], help="what a dataset is, without building it")
+    _add_reference(info)
+    info.add_argument("--json", action="store_true", help="as JSON")
+    info.set_defaults(command=_info)
+
+    head = commands.add_parser("head", parents=[shared], help="the first rows, one JSON object a line")
+    _add_reference(head)
+    head.add_argument("--split", default=None, help="a split expression (default: the first split)")
+    head.add_argument("-n", "--rows", type=int, default=5, metavar="N", help="how many rows (default 5)")
+    head.set_defaults(command=_head)
+
+    verify = commands.add_parser("verify", parents=[shared], help="hash every shard again and name what is bad")
+    verify.add_argument("path", help="a finished dataset, or a folder of them")
+    verify.set_defaults(command=lambda options: housekeeping.verify(options.path))
+
+    cache = commands.add_parser("cache", help="finished datasets on this machine").add_subparsers(
+        required=True, metavar="ACTION"
+    )
+    listing = cache.add_parser("ls", parents=[shared], help="name, rows, size and age of each")
+    listing.set_defaults(command=lambda options: housekeeping.list_cache())
+    removal = cache.add_parser("rm", parents=[shared], help="remove finished datasets by name")
+    removal.add_argument("name", help="as `cache ls` prints it: NAME, NAME/CONFIG, …")
+    removal.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    removal.set_defaults(command=lambda options: housekeeping.remove(options.name, sure=options.yes))
+    collect = cache.add_parser("gc", parents=[shared], help="remove what dead processes left, and shards that nothing names")
+    collect.add_argument("--dry-run", action="store_true", help="only say what would go")
+    collect.set_defaults(command=lambda options: housekeeping.collect(dry_run=options.dry_run))
+
+    new = commands.add_parser("new", parents=[shared], help="write a dataset script with its test")
+    new.add_argument("name", help="name of the dataset, snake_case")
+    new.add_argument("--dir", default=".", help="where its folder is made (default: here)")
+    new.set_defaults(command=lambda options: scaffold.write(options.name, options.dir))
+    return parser
+
+
+def _add_reference(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="a folder, a script, a data file, a URL, or a format name with --data-files")
+    parser.add_argument("name", nargs="?", help="config")
+    parser.add_argument("--data-files", action="append", metavar="[SPLIT=]PATTERN", help="may be given several times")
+    parser.add_argument("--data-dir", metavar="DIR")
+    parser.add_argument("--trust-remote-code", action="store_true", help="run a script that is found in a folder")
+    parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="builder option, as JSON or text")
+
+
+def _data_files(words: Sequence[str] | None) -> dict[str, list[str]] | list[str] | None:
+    """`--data-files` words as what `load_dataset` takes: by split if any names one, else a list."""
+    if not words:
+        return None
+    named = [word.partition("=") for word in words]
+    if not any(mark and split.isidentifier() for split, mark, _ in named):
+        return list(words)
+    files: dict[str, list[str]] = {}
+    for split, mark, pattern in named:
+        if not mark or not split.isidentifier():
+            raise ConfigurationError(
+                f"--data-files {split}{mark}{pattern} names no split, others do. Write SPLIT=PATTERN for each."
+            )
+        files.setdefault(split, []).append(pattern)
+    return files
+
+
+def _options(words: Sequence[str]) -> dict[str, Any]:
+    """`--option KEY=VALUE` words; a value that is no JSON is text."""
+    options: dict[str, Any] = {}
+    for word in words:
+        key, mark, text = word.partition("=")
+        if not mark or not key.isidentifier():
+            raise ConfigurationError(f"--option {word!r} is not KEY=VALUE. Write for example --option sep=;")
+        try:
+            options[key] = json.loads(text)
+        except ValueError:
+            options[key] = text
+    return options
+
+
+def _reference(options: argparse.Namespace) -> dict[str, Any]:
+    """What `load_dataset_builder` takes, from the command line."""
+    return {
+        "path": options.path,
+        "name": options.name,
+        "data_files": _data_files(options.data_files),
+        "data_dir": options.data_dir,
+        "trust_remote_code": options.trust_remote_code,
+        **_options(options.option),
+    }
+
+
+def _build(options: argparse.Namespace) -> int:
+    return look.build(
+        _reference(options),
+        output_dir=options.output_dir,
+        download_mode="force_redownload" if options.force else None,
+        file_format=options.file_format,
+        max_shard_size=options.max_shard_size,
+        num_proc=options.num_proc,
+        verification_mode=options.verification_mode,
+    )
+
+
+def _info(options: argparse.Namespace) -> int:
+    return look.describe(_reference(options), as_json=options.json)
+
+
+def _head(options: argparse.Namespace) -> int:
+    return look.head(_reference(options), split=options.split, count=options.rows)

@@ -1,0 +1,71 @@
+"""`verify` and `cache`."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from datasets_core.cli.main import main
+
+
+def _shard(folder: str) -> Path:
+    return next(Path(folder).glob("*.arrow"))
+
+
+def test_a_sound_dataset_verifies(built: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", built]) == 0
+    assert capsys.readouterr().out.startswith(f"good {built}: 1 shards, 3 rows")
+
+
+def test_one_flipped_bit_is_found_and_named(built: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shard = _shard(built)
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    shard.write_bytes(content)
+    assert main(["verify", built]) == 1
+    assert f"BAD  {shard}: the shard has sha256" in capsys.readouterr().out
+
+
+def test_a_missing_shard_is_named(built: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shard = _shard(built)
+    shard.unlink()
+    assert main(["verify", built]) == 1
+    assert f"{shard}: the shard is missing" in capsys.readouterr().out
+
+
+def test_a_folder_without_datasets_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(tmp_path)]) == 1
+    assert "holds no finished dataset" in capsys.readouterr().err
+
+
+def test_the_cache_is_listed_and_removed_by_name(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name = os.path.relpath(built, cache)
+    assert main(["cache", "ls", "--cache-dir", cache]) == 0
+    assert capsys.readouterr().out.startswith(f"{name}  train 3  ")
+    assert main(["cache", "rm", name, "--yes", "--cache-dir", cache]) == 0
+    assert not os.path.exists(built)
+
+
+def test_nothing_is_removed_unasked(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cache", "rm", os.path.relpath(built, cache), "--cache-dir", cache]) == 1
+    assert "pass --yes" in capsys.readouterr().err
+    assert os.path.exists(built)
+
+
+def test_removing_what_is_not_there_is_an_error(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cache", "rm", "nobody", "--yes", "--cache-dir", cache]) == 1
+    assert "'nobody' is no dataset" in capsys.readouterr().err
+
+
+def test_gc_removes_a_dead_build_and_spares_a_finished_one(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    dead = Path(f"{built}.incomplete-999999999-abcd")
+    dead.mkdir()
+    (dead / "job.arrow").write_bytes(b"x" * 100)
+    for path in (dead / "job.arrow", dead):
+        os.utime(path, (0, 0))
+    assert main(["cache", "gc", "--dry-run", "--cache-dir", cache]) == 0
+    assert dead.exists()
+    assert main(["cache", "gc", "--cache-dir", cache]) == 0
+    assert str(dead) in capsys.readouterr().out
+    assert not dead.exists()
+    assert os.path.exists(built)

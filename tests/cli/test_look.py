@@ -1,0 +1,49 @@
+"""`build`, `info` and `head`."""
+
+import json
+
+import pytest
+
+from datasets_core.cli.main import main
+
+
+def test_build_prints_the_folder_and_the_splits(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", table, "--cache-dir", cache]) == 0
+    folder, split = capsys.readouterr().out.splitlines()
+    assert folder.startswith(cache)
+    assert split.strip().startswith("train: 3 rows")
+
+
+def test_info_before_the_build_builds_nothing(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", table, "--cache-dir", cache]) == 0
+    assert "built:       not yet" in capsys.readouterr().out
+
+
+def test_info_after_the_build_knows_rows_and_types(
+    built: str, table: str, cache: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", table, "--cache-dir", cache]) == 0
+    out = capsys.readouterr().out
+    assert built in out
+    assert "train: 3 rows" in out
+    assert "mass: Value('int64')" in out
+
+
+def test_info_as_json_is_json(built: str, table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", table, "--cache-dir", cache, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["splits"]["train"]["num_examples"] == 3
+
+
+def test_head_prints_rows_as_json_lines(built: str, table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["head", table, "--cache-dir", cache, "-n", "2"]) == 0
+    assert [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()] == ["alba", "brno"]
+
+
+def test_head_takes_a_split_expression(built: str, table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["head", table, "--cache-dir", cache, "--split", "train[-1:]"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "ciro"
+
+
+def test_head_of_less_than_no_rows_is_refused(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["head", table, "--cache-dir", cache, "-n", "-1"]) == 1
+    assert "--rows -1" in capsys.readouterr().err

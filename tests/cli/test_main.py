@@ -1,0 +1,59 @@
+"""The command line: what is understood, and how a mistake is answered."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from datasets_core.cli.main import main
+
+
+def test_a_mistake_is_one_line_and_a_status(tmp_path: Path, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["build", str(tmp_path / "nothing.csv"), "--cache-dir", cache])
+    error = capsys.readouterr().err
+    assert (status, error.count("\n")) == (1, 1)
+    assert "nothing.csv" in error
+
+
+def test_an_unknown_command_has_status_two(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["bild"])
+    assert ended.value.code == 2
+    assert "invalid choice: 'bild'" in capsys.readouterr().err
+
+
+def test_the_module_runs_as_a_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "datasets_core", "--version"],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("datasets-core ")
+
+
+def test_data_files_may_name_their_splits(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["head", "csv", "--data-files", f"dev={table}", "--split", "dev", "-n", "1", "--cache-dir", cache]
+    assert main(words) == 0
+    assert capsys.readouterr().out == '{"name": "alba", "mass": 3}\n'
+
+
+def test_a_file_without_a_split_among_others_is_refused(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["head", "csv", "--data-files", f"dev={table}", "--data-files", table, "--cache-dir", cache]
+    assert main(words) == 1
+    assert "names no split" in capsys.readouterr().err
+
+
+def test_builder_options_reach_the_builder(tmp_path: Path, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a;b\n1;2\n")
+    assert main(["head", str(path), "--option", "sep=;", "--cache-dir", cache]) == 0
+    assert capsys.readouterr().out == '{"a": 1, "b": 2}\n'
+
+
+@pytest.mark.parametrize("word", ["sep", "=;"])
+def test_an_option_that_is_no_pair_is_refused(word: str, table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["head", table, "--option", word, "--cache-dir", cache]) == 1
+    assert "is not KEY=VALUE" in capsys.readouterr().err
