@@ -32,14 +32,14 @@ class SupervisedKeysData:
     output: str = ""
 
 
-@dataclass
+@dataclass(repr=False)
 class DatasetInfo:
     """What is recorded of a dataset; None is unknown.
 
     Stored forms are taken as they are: features, version, splits and supervised keys may be given as dicts, lists or texts.
 
     >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
-    SplitInfo(name='train', num_bytes=0, num_examples=3, shard_lengths=None, original_shard_lengths=None, dataset_name=None)
+    SplitInfo(name='train', num_bytes=0, num_examples=3)
     """
 
     description: str = field(default_factory=str)
@@ -79,6 +79,10 @@ class DatasetInfo:
             self.supervised_keys = SupervisedKeysData(keys.get("input", ""), keys.get("output", ""))
         elif keys is not None and not isinstance(keys, SupervisedKeysData):
             self.supervised_keys = SupervisedKeysData(*keys)
+
+    def __repr__(self) -> str:
+        known = [(item.name, getattr(self, item.name)) for item in dataclasses.fields(self)]
+        return f"DatasetInfo({', '.join(f'{name}={value!r}' for name, value in known if value not in (None, ''))})"
 
     def copy(self) -> DatasetInfo:
         """An independent copy, all the way down."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from datasets_core.errors import ConfigurationError
@@ -34,7 +34,7 @@ class FileInstruction:
         return self.examples_in_shard - self.skip if self.take < 0 else self.take
 
 
-@dataclass
+@dataclass(repr=False)
 class SplitInfo:
     """One split as recorded.  None is unknown.
 
@@ -55,6 +55,10 @@ class SplitInfo:
     original_shard_lengths: list[int] | None = None
     dataset_name: str | None = None
     shard_names: list[str] | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        known = [(item.name, getattr(self, item.name)) for item in fields(self)]
+        return f"SplitInfo({', '.join(f'{name}={value!r}' for name, value in known if value is not None)})"
 
     @property
     def num_shards(self) -> int:

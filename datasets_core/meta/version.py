@@ -20,8 +20,8 @@ _PATTERN = re.compile(rf"(?:{_NUMBER}|\*)\.(?:{_NUMBER}|\*)\.(?:{_NUMBER}|\*)")
 class Version:
     """A version `major.minor.patch` of a dataset: three numbers without leading zeros.
 
-    It compares with other versions and with their text; a text that is no version is refused rather than unequal, and
-    anything else is unequal.
+    It compares with other versions and with their text.  What is no version is unequal, as everywhere in Python, but has no
+    order: `version < "latest"` is refused.
 
     Args:
         version_str: the text, or another `Version` to copy.
@@ -79,7 +79,7 @@ class Version:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (str, Version)):
-            return self.tuple == _numbers(str(other))
+            return self.version_str == str(other)  # one text for one version: there are no leading zeros
         return NotImplemented
 
     def __lt__(self, other: str | Version) -> bool:

@@ -24,7 +24,12 @@ COMPARISONS = [
     (case["left"], case["right"], name, case["expected"][name]) for case in GOLDEN["compare"] for name in case["expected"]
 ]
 COMPARED = [(left, right, name, result["value"]) for left, right, name, result in COMPARISONS if "value" in result]
-REFUSED = [(left, right, name) for left, right, name, result in COMPARISONS if "error" in result and isinstance(right, str)]
+# Equality never raises, as in `datasets`; TFDS refuses there too.
+REFUSED = [
+    (left, right, name)
+    for left, right, name, result in COMPARISONS
+    if "error" in result and isinstance(right, str) and name != "eq"
+]
 # Python's way with strangers: unequal, and without order.
 UNORDERED = [
     (left, right, name)
@@ -79,7 +84,7 @@ def test_other_values_have_no_order_with_versions(left: str, right: Any, name: s
 
 
 def test_other_values_are_unequal() -> None:
-    assert (Version("1.0.0") == 1, Version("1.0.0") != (1, 0, 0)) == (False, True)
+    assert Version("1.0.0") not in (None, "", "bad", "1.*.*", 1, (1, 0, 0))
 
 
 @given(numbers, numbers)
