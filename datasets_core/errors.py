@@ -247,9 +247,9 @@ class CellCastError(CastError):
         self, column: str, reason: str, *, row: int | None = None, what: str | None = None, advice: str | None = None
     ) -> None:
         self.column, self.reason, self.row, self.what, self.advice = column, reason, row, what, advice
-        place = f"{what}, " if what else ""
-        place += f"row {row}, column {column!r}" if row is not None else f"column {column!r}"
-        super().__init__(f"{place if what else place.capitalize() if False else place}: {reason}. {advice or 'Mend the value, or the feature of the column'}.")
+        place = f"column {column!r}" if row is None else f"row {row}, column {column!r}"
+        place = f"{what}, {place}" if what else place[0].upper() + place[1:]
+        super().__init__(f"{place}: {reason}. {advice or 'Mend the value, or the feature of the column'}.")
 
 
 class DuplicateKeysError(DatasetGenerationError, ValueError):
