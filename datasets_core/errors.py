@@ -113,6 +113,18 @@ class RowIndexError(DatasetsCoreError, IndexError):
         super().__init__(f"Index {index} is out of range for a dataset of {size} rows. {bounds}.")
 
 
+class MaskLengthError(DatasetsCoreError, IndexError):
+    """A mask of booleans that is not as long as the dataset."""
+
+    def __init__(self, length: int, *, size: int) -> None:
+        self.length, self.size = length, size
+        super().__init__(f"A mask of {length} booleans does not fit a dataset of {size} rows. Give one boolean for each row.")
+
+
+class ArgumentTypeError(ConfigurationError, TypeError):
+    """An argument of a kind that has no meaning where it is given."""
+
+
 class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
     """A column that the dataset does not have."""
 
