@@ -187,10 +187,9 @@ def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
                 name = f"{stem}-{record.sha256[:_HASH_DIGITS]}{dot}{extension}"
             named.append(replace(record, name=name))
         shards += named
-        described = (info.splits or {}).get(split)
-        if described is not None:
-            described.shard_names = [record.name for record in named]
-            described.shard_lengths = [record.rows for record in named]
+        if info.splits is not None and split in info.splits:
+            info.splits[split].shard_names = [record.name for record in named]
+            info.splits[split].shard_lengths = [record.rows for record in named]
     return replace(manifest, info=info, shards=tuple(shards))
 
 

@@ -179,10 +179,10 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             sources=tuple(_source(source) for source in section["sources"]),
             created=str(section["created"]),
         )
+        splits = manifest.info.splits
         for split, shards in manifest.split_shards().items():
-            described = (manifest.info.splits or {}).get(split)
-            if described is not None:
-                described.shard_names = [shard.name for shard in shards]
+            if splits is not None and split in splits:
+                splits[split].shard_names = [shard.name for shard in shards]
         return manifest
     except KeyError as error:
         raise ManifestError(path, f"the key {error} is missing", advice=advice) from error

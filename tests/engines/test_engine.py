@@ -1,0 +1,167 @@
+"""What every engine promises, on each of them; and how a name becomes an engine."""
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from datasets_core import config
+from datasets_core.engines import engine as engine_module
+from datasets_core.engines.engine import Engine, get_engine
+from datasets_core.engines.local import ProcessEngine, SerialEngine, ThreadEngine
+from datasets_core.errors import ConfigurationError, FileFormatError
+
+ENGINES = [SerialEngine(), ThreadEngine(1), ThreadEngine(3), ProcessEngine(2)]
+
+
+@pytest.fixture(params=ENGINES, ids=lambda engine: f"{type(engine).__name__}-{engine.workers}")
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return request.param  # type: ignore[no-any-return]
+
+
+def test_every_job_has_one_result_under_its_number(engine: Engine) -> None:
+    assert dict(engine.run(lambda job: job * job, [3, 1, 4, 1, 5])) == {0: 9, 1: 1, 2: 16, 3: 1, 4: 25}
+
+
+def test_no_jobs_have_no_results(engine: Engine) -> None:
+    assert list(engine.run(lambda job: job, [])) == []
+
+
+def test_a_failure_is_raised_as_it_is(engine: Engine) -> None:
+    def fail(job: int) -> int:
+        raise FileFormatError("a.csv", "no header", line=job)
+
+    with pytest.raises(FileFormatError, match=r"a\.csv, line 7: no header") as caught:
+        list(engine.run(fail, [7]))
+    assert (caught.value.path, caught.value.line) == ("a.csv", 7)
+
+
+def test_a_failure_keeps_its_cause(engine: Engine) -> None:
+    def fail(job: int) -> int:
+        try:
+            return {}[job]  # type: ignore[no-any-return]
+        except KeyError as error:
+            raise ValueError("no such thing") from error
+
+    with pytest.raises(ValueError, match="no such thing") as caught:
+        list(engine.run(fail, [7]))
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_jobs_that_were_not_begun_before_a_failure_never_begin(engine: Engine, tmp_path: object) -> None:
+    def touch_or_fail(job: int) -> None:
+        if job == 0:
+            raise RuntimeError("stop")
+        with open(os.path.join(str(tmp_path), str(job)), "x"):
+            pass
+
+    with pytest.raises(RuntimeError, match="stop"):
+        list(engine.run(touch_or_fail, range(1000)))
+    assert len(os.listdir(str(tmp_path))) < 999
+
+
+def test_nothing_runs_after_the_results_are_closed(engine: Engine, tmp_path: object) -> None:
+    def touch(job: int) -> None:
+        with open(os.path.join(str(tmp_path), str(job)), "x"):
+            pass
+
+    results = engine.run(touch, range(1000))
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    left = len(os.listdir(str(tmp_path)))
+    assert left < 1000
+    assert len(os.listdir(str(tmp_path))) == left
+
+
+def test_the_settings_of_the_caller_hold_in_every_job(engine: Engine) -> None:
+    with config.using(batch_rows=123):
+        results = dict(engine.run(lambda job: config.settings().batch_rows + job, [0, 1]))
+    assert results == {0: 123, 1: 124}
+
+
+def test_local_classes_and_closures_are_jobs(engine: Engine) -> None:
+    class Job:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+    factor = 10
+    results = dict(engine.run(lambda job: Job(job.number * factor), [Job(1), Job(2)]))
+    assert [results[index].number for index in range(2)] == [10, 20]
+
+
+def test_a_keyboard_interrupt_ends_the_run(engine: Engine) -> None:
+    def interrupt(job: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(engine.run(interrupt, [1, 2, 3]))
+
+
+def test_threads_run_side_by_side() -> None:
+    meeting = threading.Barrier(3, timeout=30)
+    assert sorted(ThreadEngine(3).run(lambda job: meeting.wait() >= 0, [0, 1, 2])) == [(0, True), (1, True), (2, True)]
+
+
+def test_processes_are_other_processes() -> None:
+    found = dict(ProcessEngine(2).run(lambda job: os.getpid(), [0]))
+    assert found[0] != os.getpid()
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "num_proc", "kind", "workers"),
+    [
+        (None, None, SerialEngine, 1),
+        (None, 1, SerialEngine, 1),
+        (None, 3, ProcessEngine, 3),
+        ("serial", None, SerialEngine, 1),
+        ("threads", 2, ThreadEngine, 2),
+        ("processes", None, ProcessEngine, os.cpu_count()),
+    ],
+)
+def test_a_name_and_a_number_choose_an_engine(name: str | None, num_proc: int | None, kind: type, workers: int) -> None:
+    found = get_engine(name, num_proc=num_proc)
+    assert type(found) is kind
+    assert found.workers == workers  # type: ignore[attr-defined]
+
+
+class _Backwards:
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers
+
+    def run(self, function: object, jobs: Sequence[int]) -> Iterator[tuple[int, object]]:
+        yield from ((index, function(jobs[index])) for index in reversed(range(len(jobs))))  # type: ignore[operator]
+
+
+def test_an_engine_itself_is_taken_as_it_is() -> None:
+    mine = _Backwards()
+    assert get_engine(mine, num_proc=4) is mine
+
+
+def test_an_installed_package_can_offer_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("backwards", f"{_Backwards.__module__}:_Backwards", engine_module.GROUP)
+    monkeypatch.setattr(EntryPoint, "load", lambda self: _Backwards)
+    monkeypatch.setattr(engine_module, "entry_points", lambda group: [point] if group == engine_module.GROUP else [])
+    found = get_engine("backwards", num_proc=2)
+    assert isinstance(found, _Backwards)
+    assert found.workers == 2
+
+
+@pytest.mark.parametrize("num_proc", [0, -1, 1.5, True, "2"])
+def test_a_number_of_workers_below_one_is_refused(num_proc: object) -> None:
+    with pytest.raises(ConfigurationError, match="num_proc is .*at least 1"):
+        get_engine(num_proc=num_proc)  # type: ignore[arg-type]
+
+
+def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigurationError, match=r"'spark' is no engine\. Engines: 'serial', 'threads', 'processes'"):
+        get_engine("spark")
+
+
+def test_an_object_without_run_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="is no engine"):
+        get_engine(3)  # type: ignore[arg-type]

@@ -1,0 +1,122 @@
+"""Worker processes: those that die, and those whose parent dies."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import types
+
+import pytest
+
+from datasets_core.engines.local import ProcessEngine, send_by_value
+from datasets_core.errors import DatasetBuildError, WorkerDiedError
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as handle:
+            return handle.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def _gone(pids: list[int], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    ended = threading.Event()
+    while any(map(_is_running, pids)):
+        if time.monotonic() > end:
+            return False
+        ended.wait(0.02)
+    return True
+
+
+def test_a_killed_worker_is_an_error_that_names_its_job() -> None:
+    def kill_second(job: int) -> int:
+        if job == 11:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return job
+
+    with pytest.raises(WorkerDiedError, match="job 1 of 3 .*kill_second.*ended without a result"):
+        list(ProcessEngine(2).run(kill_second, [10, 11, 12]))
+
+
+def test_a_worker_that_leaves_is_an_error_that_names_its_job() -> None:
+    with pytest.raises(WorkerDiedError, match="job 0 of 1"):
+        list(ProcessEngine(1).run(os._exit, [3]))
+
+
+def test_no_worker_outlives_its_run() -> None:
+    pids = list(dict(ProcessEngine(2).run(lambda job: os.getpid(), range(4))).values())
+    assert _gone(pids, 10)
+
+
+def test_busy_workers_end_when_the_results_are_closed() -> None:
+    def first_tells(job: int) -> int:
+        while job:
+            pass
+        return os.getpid()
+
+    results = ProcessEngine(2).run(first_tells, [0, 1, 1])
+    _, pid = next(results)
+    results.close()
+    assert _gone([pid], 10)
+
+
+def test_an_error_that_cannot_be_sent_is_told_in_words() -> None:
+    class NeedsTwo(Exception):
+        def __init__(self, one: str, two: str) -> None:
+            super().__init__(f"{one} and {two}")
+
+    def fail(job: int) -> None:
+        raise NeedsTwo("salt", "pepper")
+
+    with pytest.raises(DatasetBuildError, match="NeedsTwo: salt and pepper"):
+        list(ProcessEngine(1).run(fail, [0]))
+
+
+def test_an_error_tells_where_in_the_worker_it_arose() -> None:
+    def fail_deep_down(job: int) -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no") as caught:
+        list(ProcessEngine(1).run(fail_deep_down, [0]))
+    assert any("fail_deep_down" in note for note in caught.value.__notes__)
+
+
+def test_modules_that_only_exist_here_can_be_sent() -> None:
+    module = types.ModuleType("made_in_a_test")
+    sys.modules["made_in_a_test"] = module
+    exec("def double(job):\n    return 2 * job\n", vars(module))
+    send_by_value(module)
+    assert list(ProcessEngine(1).run(module.double, [4])) == [(0, 8)]
+
+
+_PARENT = """
+import os, sys
+from datasets_core.engines.local import ProcessEngine
+
+def busy(folder):
+    open(os.path.join(folder, str(os.getpid())), "x").close()
+    while True:
+        pass
+
+list(ProcessEngine(2).run(busy, [sys.argv[1], sys.argv[1]]))
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="reads /proc")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_their_parent(tmp_path: object, how: signal.Signals) -> None:
+    folder = str(tmp_path)
+    parent = subprocess.Popen([sys.executable, "-c", _PARENT, folder], stderr=subprocess.PIPE)
+    waited = threading.Event()
+    end = time.monotonic() + 60
+    while len(os.listdir(folder)) < 2 and time.monotonic() < end:
+        waited.wait(0.02)
+    pids = [int(name) for name in os.listdir(folder)]
+    parent.send_signal(how)
+    parent.communicate(timeout=30)
+    assert len(pids) == 2
+    assert _gone(pids, 10)
