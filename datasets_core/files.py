@@ -103,6 +103,7 @@ def open_binary(path: str, storage_options: dict[str, Any] | None = None) -> IO[
         return open(local_path(path), "rb")
     fs, inner = filesystem(path, storage_options)
     handle: IO[bytes] = fs.open(inner, "rb")
+    vars(handle)["filesystem"] = fs  # an archive's file system closes the archive when it is collected
     return handle
 
 

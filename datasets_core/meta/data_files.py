@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,6 @@ from datasets_core.meta import patterns
 Identity = tuple[str, int, str]
 DataFiles = str | os.PathLike[str] | Sequence[Any] | Mapping[str, Any]
 
-_SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
 _SHOWN = 10
 
 
@@ -74,7 +72,7 @@ def by_split(data_files: DataFiles) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     for split, value in _pairs(data_files):
-        if not isinstance(split, str) or not _SPLIT_NAME.fullmatch(split):
+        if not isinstance(split, str) or not patterns.is_split_name(split):
             raise ConfigurationError(
                 f"data_files names a split {split!r}. Use letters, digits and underscores, parted by dots."
             )

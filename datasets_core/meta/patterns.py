@@ -32,6 +32,11 @@ _SHARDED = re.compile(r"data/([^/]*)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*")
 _SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
 
 
+def is_split_name(name: str) -> bool:
+    """Whether a split can be called `name`: words of letters, digits and `_`, parted by dots."""
+    return _SPLIT_NAME.fullmatch(name) is not None
+
+
 def is_pattern(path: str) -> bool:
     """Whether `path` holds a wildcard (`*`, `?`, `[`).
 
@@ -130,6 +135,9 @@ def infer_splits(paths: Sequence[str]) -> dict[str, list[str]]:
     The rules: sharded names (`data/<split>-00000-of-00003.csv`, any split name), a keyword as a folder's name, a keyword in
     the file's name, and else everything is `train`.  A keyword ends at one of `-._`, a blank, a digit or the name's border.
     A file that two keywords of one split name is listed once.
+
+    Raises:
+        ConfigurationError: a sharded name whose split no split can be called.
     """
     visible = _visible_to("**")
     seen = [path for path in paths if visible(path)]
@@ -144,7 +152,12 @@ def infer_splits(paths: Sequence[str]) -> dict[str, list[str]]:
 def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in paths:
-        if path.startswith("data/") and (shard := _SHARDED.fullmatch(path)) and _SPLIT_NAME.fullmatch(shard[1]):
+        if path.startswith("data/") and (shard := _SHARDED.fullmatch(path)):
+            if not is_split_name(shard[1]):
+                raise ConfigurationError(
+                    f"{path!r} is named like a shard of a split {shard[1]!r}, which is no name of a split. "
+                    "Use letters, digits and '_' in it, or name the files with data_files=."
+                )
             found.setdefault(shard[1], []).append(path)
     known = [split for split in DEFAULT_SPLITS if split in found]
     return {split: found[split] for split in [*known, *sorted(found.keys() - set(known))]}

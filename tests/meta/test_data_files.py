@@ -1,0 +1,224 @@
+import os
+import pickle
+import zipfile
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from datasets_core import files
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, FileFormatError
+from datasets_core.meta.data_files import (
+    DataFilesDict,
+    DataFilesList,
+    by_split,
+    infer_data_files,
+    list_folder,
+    resolve_data_files,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("a1.csv", "a10.csv", "a2.csv", "sub/b.csv", "sub/deep/c.csv", ".git/d.csv"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n1\n")
+    return tmp_path
+
+
+def _names(found: DataFilesDict, folder: Path) -> dict[str, list[str]]:
+    return {split: [os.path.relpath(path, folder) for path in paths] for split, paths in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("data_files", "expected"),
+    [
+        ("a1.csv", {"train": ["a1.csv"]}),
+        ("./sub/../a1.csv", {"train": ["a1.csv"]}),
+        ("a*.csv", {"train": ["a1.csv", "a10.csv", "a2.csv"]}),
+        ("./sub/*.csv", {"train": ["sub/b.csv"]}),
+        ("sub/../a1*.csv", {"train": ["a1.csv", "a10.csv"]}),
+        ("**/*.csv", {"train": ["a1.csv", "a10.csv", "a2.csv", "sub/b.csv", "sub/deep/c.csv"]}),
+        (".git/*", {"train": [".git/d.csv"]}),
+        (["a2.csv", "a*.csv"], {"train": ["a2.csv", "a1.csv", "a10.csv"]}),
+        (["a2.csv", "a2.csv"], {"train": ["a2.csv", "a2.csv"]}),
+        (("a2.csv", ["a1.csv"]), {"train": ["a2.csv", "a1.csv"]}),
+        (Path("a1.csv"), {"train": ["a1.csv"]}),
+        ({"test": "a1.csv", "x": ["a2.csv", "sub/*"]}, {"test": ["a1.csv"], "x": ["a2.csv", "sub/b.csv"]}),
+        ([{"split": "a", "path": "a1.csv"}, {"split": "b", "path": ["a2.csv"]}], {"a": ["a1.csv"], "b": ["a2.csv"]}),
+    ],
+)
+def test_data_files_in_every_form(folder: Path, data_files: object, expected: dict[str, list[str]]) -> None:
+    found = resolve_data_files(data_files, folder)  # type: ignore[arg-type]
+    assert _names(found, folder) == expected
+    assert list(found) == list(expected)
+
+
+def test_relative_paths_start_in_the_working_directory_by_default(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert resolve_data_files("a1.csv")["train"] == [str(folder / "a1.csv")]
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_found_by_its_name(folder: Path) -> None:
+    (folder / "a[1].csv").write_text("x\n")
+    assert _names(resolve_data_files("a[1].csv", folder), folder) == {"train": ["a[1].csv"]}
+
+
+def test_identities_tell_size_and_change(folder: Path) -> None:
+    before = resolve_data_files("a1.csv", folder)
+    os.utime(folder / "a1.csv", ns=(1, 1))
+    after = resolve_data_files("a1.csv", folder)
+    assert before.identities[0][:2] == (str(folder / "a1.csv"), 4)
+    assert after.identities == ((str(folder / "a1.csv"), 4, "1"),)
+    assert before.identities != after.identities
+
+
+def test_one_folder_is_listed_once_for_all_its_patterns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[str] = []
+    scandir = os.scandir
+
+    def counting(path: str) -> object:
+        listed.append(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", counting)
+    resolve_data_files({"a": "a*.csv", "b": ["a1*.csv", "*2.csv"]}, folder)
+    assert listed == [str(folder)]
+
+
+def test_paths_without_wildcards_list_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "scandir", None)
+    assert len(resolve_data_files(["a1.csv", "sub/b.csv"], folder)["train"]) == 2
+
+
+def test_a_circle_of_links_ends(folder: Path) -> None:
+    (folder / "sub" / "up").symlink_to(folder, target_is_directory=True)
+    found = resolve_data_files("**/c.csv", folder)
+    assert _names(found, folder) == {"train": ["sub/deep/c.csv"]}
+
+
+@pytest.mark.parametrize(
+    ("data_files", "words"),
+    [
+        ("z*.csv", r"'z\*\.csv' matches no file in .*a1\.csv"),
+        ("z.csv", r"There is no data file .*z\.csv\. In .* there is: .*a1\.csv"),
+        ("sub", r"is a folder, not a data file\. Write 'sub/\*\*'"),
+        ("none/*.csv", r"There is no folder .*none"),
+        ("none/z.csv", r"none/z\.csv.*nothing that can be listed"),
+        ("zip://*.csv::none.zip", r"There is no file .*none\.zip"),
+        ("zip://*.csv::https://example.org/a.zip", "wildcards in an archive behind http"),
+        ("memory://nowhere/*.csv", r"matches no file in memory://nowhere"),
+        ("memory://nowhere/a.csv", r"There is no data file memory://nowhere/a\.csv"),
+    ],
+)
+def test_what_is_not_there_is_named_with_what_is(folder: Path, data_files: str, words: str) -> None:
+    with pytest.raises(DataFilesNotFoundError, match=words):
+        resolve_data_files(data_files, folder)
+
+
+@pytest.mark.parametrize(
+    ("data_files", "words"),
+    [
+        ([], "no file for the split 'train'"),
+        ({}, "data_files is empty"),
+        ({"a": []}, "no file for the split 'a'"),
+        ({"a b": "x.csv"}, "names a split 'a b'"),
+        ([{"split": "a", "path": "x"}, {"split": "a", "path": "y"}], "'a' twice"),
+        ([{"split": "a", "file": "x"}], "Write"),
+        (7, "data_files holds 7"),
+        ([7], "data_files holds 7"),
+        ("", "data_files holds ''"),
+        (b"a.csv", "data_files holds"),
+    ],
+)
+def test_forms_that_mean_nothing(data_files: object, words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        by_split(data_files)  # type: ignore[arg-type]
+
+
+def test_http_urls_are_taken_as_they_are() -> None:
+    url = "https://example.org/a.csv?x=*"
+    assert resolve_data_files(url).identities == ((url, -1, ""),)
+
+
+def test_members_of_a_zip_are_listed_and_change_with_the_zip(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "all.zip", "w") as archive:
+        archive.writestr("t/a.csv", "x\n1\n")
+        archive.writestr("b.csv", "x\n")
+    found = resolve_data_files(["zip://**/*.csv::all.zip", "zip://b.csv::all.zip"], folder)
+    mtime = str((folder / "all.zip").stat().st_mtime_ns)
+    outer = f"{folder}/all.zip"
+    assert found.identities == (
+        (f"zip://b.csv::{outer}", 2, mtime),
+        (f"zip://t/a.csv::{outer}", 4, mtime),
+        (f"zip://b.csv::{outer}", 2, mtime),
+    )
+    assert files.open_binary(found["train"][1]).read() == b"x\n1\n"
+
+
+def test_a_damaged_zip_is_one_clear_error(folder: Path) -> None:
+    (folder / "bad.zip").write_bytes(b"no zip")
+    with pytest.raises(FileFormatError, match=r"bad\.zip: cannot be read as an archive"):
+        resolve_data_files("zip://*.csv::bad.zip", folder)
+
+
+def test_a_remote_folder_as_base() -> None:
+    store = fsspec.filesystem("memory")
+    store.pipe({"/base1/a.csv": b"x\n", "/base1/y/b.csv": b"x\n1\n"})
+    try:
+        found = resolve_data_files({"t": "**/*.csv", "u": "a.csv"}, "memory://base1")
+        inferred = infer_data_files(list_folder("memory://base1"), "memory://base1")
+    finally:
+        store.rm("/base1", recursive=True)
+    assert found == {"t": ["memory://base1/a.csv", "memory://base1/y/b.csv"], "u": ["memory://base1/a.csv"]}
+    assert [size for _, size, _ in found.identities] == [2, 4, 2]
+    assert inferred == {"train": ["memory://base1/a.csv", "memory://base1/y/b.csv"]}
+
+
+def test_a_folder_is_split_by_its_names(tmp_path: Path) -> None:
+    for name in ("train.csv", "test.csv", "LICENSE"):
+        (tmp_path / name).write_text("x\n")
+    found = infer_data_files(list_folder(str(tmp_path)), tmp_path)
+    assert _names(found, tmp_path) == {"train": ["train.csv"], "test": ["test.csv"]}
+    assert found["train"].identities[0][1] == 2
+
+
+def test_a_base_folder_below_a_hidden_one_is_not_hidden(tmp_path: Path) -> None:
+    base = tmp_path / ".cache" / "__x"
+    base.mkdir(parents=True)
+    (base / "a.csv").write_text("x\n")
+    assert _names(infer_data_files(list_folder(str(base)), base), base) == {"train": ["a.csv"]}
+    assert _names(resolve_data_files("*.csv", base), base) == {"train": ["a.csv"]}
+
+
+def test_an_empty_folder_is_an_error_that_says_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("hello")
+    with pytest.raises(DataFilesNotFoundError, match=r"holds no data file\. There is: README\.md"):
+        infer_data_files(list_folder(str(tmp_path)), tmp_path)
+
+
+def test_a_missing_folder_is_an_error() -> None:
+    with pytest.raises(DataFilesNotFoundError, match="/no/such cannot be listed"):
+        list_folder("/no/such")
+
+
+def test_lists_keep_order_and_identities_when_files_are_left_out(folder: Path) -> None:
+    found = resolve_data_files("a*.csv", folder)["train"]
+    kept = found.keep([found[2], found[0]])
+    assert kept == [found[0], found[2]]
+    assert kept.identities == (found.identities[0], found.identities[2])
+
+
+def test_lists_cross_process_borders_whole(folder: Path) -> None:
+    found = resolve_data_files("a*.csv", folder)
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found
+    assert isinstance(again["train"], DataFilesList)
+    assert again.identities == found.identities
+
+
+def test_what_is_resolved_already_stays_as_it_is(folder: Path) -> None:
+    found = resolve_data_files("a*.csv", folder)
+    assert resolve_data_files(found) is found
+    assert resolve_data_files(found["train"])["train"] is found["train"]
