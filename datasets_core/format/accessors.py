@@ -1,7 +1,7 @@
 """Single values of an Arrow column by index, without an Arrow scalar between.
 
 An accessor is made once for a column of a record batch; it reads the column's buffers through memoryviews.  Offsets,
-validity bits, sliced arrays and absent buffers are honoured; types that are not read here go through `columns`.
+validity bits, sliced arrays and absent buffers are honoured; types that are not read here go through `lists`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from datasets_core.errors import CastError
-from datasets_core.format.columns import is_clock, is_own, literal, reader, value_maker
+from datasets_core.format.lists import is_clock, is_own, literal, reader, value_maker
 
 Accessor = Callable[[int], Any]
 
@@ -38,7 +38,7 @@ def is_quick(type_: pa.DataType) -> bool:
     if type_ in _CODES or pt.is_boolean(type_) or pt.is_null(type_) or is_clock(type_) or _is_text(type_):
         return True
     if pt.is_dictionary(type_):
-        return not pt.is_nested(type_.value_type) and type_.index_type in _CODES
+        return type_.index_type in _CODES and is_quick(type_.value_type)
     if pt.is_list(type_) or pt.is_large_list(type_) or pt.is_fixed_size_list(type_):
         return is_quick(type_.value_type)
     if pt.is_struct(type_):
@@ -93,9 +93,9 @@ def _value(array: pa.Array) -> Accessor:
     if is_clock(type_):
         return _clock(array)
     if pt.is_dictionary(type_):
-        known = reader(type_.value_type)(array.dictionary)
+        known = accessor(array.dictionary)
         codes = _numbers(array.indices, _CODES[type_.index_type])
-        return lambda i: known[codes[i]]
+        return lambda i: known(codes[i])
     if pt.is_fixed_size_list(type_):
         size, first = type_.list_size, array.offset
         return _items(array.values, lambda i: ((first + i) * size, (first + i + 1) * size))

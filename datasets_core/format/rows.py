@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError
 from datasets_core.format.accessors import Accessor, accessor, is_quick, row_maker
-from datasets_core.format.columns import Reader, dict_rows, reader
+from datasets_core.format.lists import Reader, dict_rows, reader
 
 
 class ValueDecoder(Protocol):

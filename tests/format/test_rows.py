@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
 from datasets_core.format.accessors import row_maker
-from datasets_core.format.columns import dict_rows
+from datasets_core.format.lists import dict_rows
 from datasets_core.format.rows import RowReader
 
 _LEAVES = [

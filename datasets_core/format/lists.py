@@ -143,6 +143,8 @@ def _dictionary_reader(type_: pa.DataType) -> Reader:
         return lambda array: values(array.dictionary_decode())
 
     def read(array: pa.Array) -> list[Any]:
+        if len(array.dictionary) > len(array):  # a few rows of a large dictionary
+            return values(array.dictionary_decode())
         known = values(array.dictionary)
         codes = array.indices.to_pylist()
         if array.indices.null_count:
