@@ -301,7 +301,7 @@ class DatasetDiskError(DatasetBuildError, OSError):
 
     def __init__(self, path: str, reason: str, *, needed: int | None = None, free: int | None = None) -> None:
         self.path, self.reason, self.needed, self.free = path, reason, needed, free
-        sizes = [f"{needed:,} bytes needed"] * (needed is not None) + [f"{free:,} bytes free"] * (free is not None)
+        sizes = [f"{count:,} bytes {what}" for count, what in ((needed, "needed"), (free, "free")) if count is not None]
         detail = f" ({', '.join(sizes)})" if sizes else ""
         super().__init__(f"Cannot write {path}: {reason}{detail}. Free space or rights there, or choose another cache_dir.")
 
