@@ -146,7 +146,7 @@ class DatasetBuilder(abc.ABC):
             self.info.features = features
 
         self._cache_dir_root = _folder(cache_dir) if cache_dir is not None else settings().cache_dir
-        self._own_cache_dir = cache_dir is not None
+        self.download_dir = None if cache_dir is None else join(self._cache_dir_root, "downloads")
         self._cache_dir = self._build_cache_dir()
         self._output_dir = self._cache_dir
         self._output_storage_options: dict[str, Any] | None = None
@@ -238,7 +238,7 @@ class DatasetBuilder(abc.ABC):
             num_proc: number of worker processes.
             storage_options: for fsspec, of `output_dir`.
             engine: what runs the jobs: a name or an `Engine`.
-            download_and_prepare_kwargs: `ignore_verifications=True` (old spelling of no_checks); other old names are passed over.
+            download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names do nothing.
 
         Raises:
             DatasetsCoreError: of the kind that says what is wrong.
@@ -415,7 +415,9 @@ def _code_hash(cls: type) -> str:
     if path is None or not os.path.isfile(path):
         return ""
     status = os.stat(path)
-    return hashlib.sha256(f"{cls.__qualname__}\0{_file_hash(path, status.st_mtime_ns, status.st_size)}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{cls.__qualname__}\0{_file_hash(path, status.st_mtime_ns, status.st_size)}".encode()).hexdigest()[
+        :32
+    ]
 
 
 @functools.lru_cache(maxsize=256)

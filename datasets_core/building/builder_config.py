@@ -17,6 +17,7 @@ from datasets_core.store.fingerprint import Hasher
 if TYPE_CHECKING:
     from datasets_core.features.schema import Features
 
+_NO_VERSION = Version("0.0.0")
 _FORBIDDEN = frozenset('<>:/\\|?*"')
 _READABLE = 32  # characters of options that are spelled out in an id, as Hugging Face does
 _LONGEST = 255  # bytes of one folder name on the usual file systems
@@ -38,7 +39,7 @@ class BuilderConfig:
     """
 
     name: str = "default"
-    version: Version | str | None = Version("0.0.0")
+    version: Version | str | None = _NO_VERSION
     data_dir: str | None = None
     data_files: Any = None
     description: str | None = None
@@ -84,11 +85,15 @@ def check_name(name: object) -> None:
         raise ConfigurationError(f"A config cannot be called {name!r}. Give it a name of letters, digits, '-', '_' or '.'.")
     bad = sorted(_FORBIDDEN.intersection(name))
     if bad:
-        raise ConfigurationError(f"The config name {name!r} holds {bad[0]!r}, which no folder name may hold. Choose another name.")
+        raise ConfigurationError(
+            f"The config name {name!r} holds {bad[0]!r}, which no folder name may hold. Choose another name."
+        )
 
 
 def _options_suffix(config_kwargs: dict[str, Any]) -> str:
-    options = {name: config_kwargs[name] for name in sorted(config_kwargs) if name not in {"name", "version", "data_files", "features"}}
+    options = {
+        name: config_kwargs[name] for name in sorted(config_kwargs) if name not in {"name", "version", "data_files", "features"}
+    }
     if options.get("data_dir") is None:
         options.pop("data_dir", None)
     else:

@@ -6,7 +6,7 @@ What is not on record is not known, and never a mismatch.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from datasets_core.errors import (
@@ -77,9 +77,7 @@ def _about(expected: int, found: int) -> bool:
     return abs(expected - found) * 100 <= expected
 
 
-def check_downloads(
-    expected: Mapping[str, Any] | None, recorded: Mapping[str, Any] | None, mode: VerificationMode
-) -> None:
+def check_downloads(expected: Mapping[str, Any] | None, recorded: Mapping[str, Any] | None, mode: VerificationMode) -> None:
     """Compare the downloads with those on record.
 
     Raises:
@@ -89,7 +87,7 @@ def check_downloads(
         check_files(expected or None, recorded, mode)
 
 
-def check_shards(folder: str, manifest: Manifest) -> None:
+def check_shards(folder: str, manifest: Manifest, on_bytes: Callable[[int], object] = lambda done: None) -> None:
     """Hash every shard again and compare it with its record.
 
     Raises:
@@ -98,5 +96,6 @@ def check_shards(folder: str, manifest: Manifest) -> None:
     for shard in manifest.shards:
         path = os.path.join(folder, shard.name)
         found = digest_of(path).hexdigest()
+        on_bytes(shard.num_bytes)
         if found != shard.sha256:
             raise DamagedShardError(path, f"has sha256 {found}, and {shard.sha256} is on record")

@@ -96,26 +96,24 @@ def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult
 
 
 def origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:
-    """The file that the table of `key` was read from: the key itself, or the number of a file in it, or the only file."""
-    if isinstance(key, (str, os.PathLike)) and os.sep in os.fspath(key):
-        return str(key)
-    files = next((value for value in gen_kwargs.values() if isinstance(value, list)), [])
-    number = key[0] if isinstance(key, tuple) and key else key
-    if isinstance(number, str) and number.partition("_")[0].isdecimal():
-        number = int(number.partition("_")[0])
-    if isinstance(number, str):
-        return number
-    if len(files) == 1:
-        number = 0
-    if isinstance(key, tuple | str) and isinstance(number, int) and number < len(files) or len(files) == 1:
-        return str(files[int(number or 0)])
-    return None
+    """The file that the table of `key` was read from; a key `(number of the file, …)` tells which of several."""
+    return file_of(gen_kwargs, key[0] if isinstance(key, tuple) and key and isinstance(key[0], int) else None)
+
+
+def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | None:
+    """The file of that number among the arguments, by the name that the user knows; the first with how many follow."""
+    listed = gen_kwargs.get("names") or gen_kwargs.get("files")
+    if not isinstance(listed, list) or not listed or not all(isinstance(name, (str, os.PathLike)) for name in listed):
+        return None
+    if number is not None and 0 <= number < len(listed):
+        return os.fspath(listed[number])
+    return os.fspath(listed[0]) if len(listed) == 1 else f"{os.fspath(listed[0])} (and {len(listed) - 1} more)"
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-class _Changed(Exception):  # noqa: N818 - caught below
+class _Changed(Exception):
     """A row, or a value in it, is the same object as in another row: it may have been changed in between."""
 
 
@@ -269,7 +267,7 @@ def _encode(job: ShardJob, encoder: RowEncoder, rows: Sequence[Any], keys: Seque
         raise _cast_failure(job, encoder, rows, keys, row, error) from error
     if batch.num_rows != len(rows):
         raise DatasetGenerationError(
-            f"Row {row} of split {job.split!r} of {job.builder.label} has no columns. Yield dicts that name at least one column."
+            f"Row {row} of split {job.split!r} of {job.builder.label} has no columns. Yield dicts with at least one."
         )
     return batch
 
@@ -282,9 +280,8 @@ def _cast_failure(
         try:
             encoder.encode([fields])
         except CastError as error:
-            return DatasetGenerationCastError(
-                f"Row {row + position} (key {keys[position]!r}) of split {job.split!r} of {job.builder.label} does not fit: {error}"
-            )
+            which = f"Row {row + position} (key {keys[position]!r}) of split {job.split!r} of {job.builder.label}"
+            return DatasetGenerationCastError(f"{which} does not fit: {error}")
     last = row + len(rows) - 1
     return DatasetGenerationCastError(f"Rows {row} to {last} of split {job.split!r} of {job.builder.label} do not fit: {whole}")
 
@@ -328,9 +325,9 @@ def _begin(job: ShardJob, builder: Hooks) -> Iterator[tuple[Any, Any]]:
 def _fail(job: ShardJob, error: Exception, *, row: int, key: Any) -> NoReturn:
     reached = f"at row {row}" if key is None else f"at row {row}, behind key {key!r}"
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
+    where = f"split {job.split!r}{part}, {place_of(error, job.builder)}"
     raise DatasetGenerationError(
-        f"{job.builder.label} failed {reached} of split {job.split!r}{part}, {place_of(error, job.builder)}: {describe(error)}. "
-        "Mend the code there, or the data that it reads.",
+        f"{job.builder.label} failed {reached} of {where}: {describe(error)}. Mend the code there, or the data that it reads.",
         row=row,
     ) from error
 

@@ -39,7 +39,7 @@ class SplitGenerator:
         self.split_info = SplitInfo(name=self.name)
 
 
-class Reread(Exception):  # noqa: N818 - a request, not an error
+class Reread(Exception):
     """Raised by a `_generate_tables` that needs its text again, to read it with a wider schema.
 
     Args:

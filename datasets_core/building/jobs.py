@@ -6,6 +6,7 @@ How a split is divided depends on its `gen_kwargs` alone, never on the number of
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -173,4 +174,4 @@ def _by_bytes(sizes: Sequence[int], group_bytes: int) -> list[tuple[int, int]]:
 def _by_count(length: int) -> list[tuple[int, int]]:
     parts = min(length, MAX_JOBS)
     edges = [length * part // parts for part in range(parts + 1)]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(itertools.pairwise(edges))

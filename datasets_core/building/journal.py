@@ -38,7 +38,7 @@ class Journal:
 
     def __enter__(self) -> Journal:
         with disk_errors(self.path):
-            self._handle = open(self.path, "wb")  # noqa: SIM115 - closed by __exit__
+            self._handle = open(self.path, "wb")
         self._append({"plan": self._plan})
         for result in self.finished.values():
             self._append(_line(result))

@@ -7,6 +7,7 @@ intervals.  What exceeds the memory is spilled to the job's folder as sorted run
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
@@ -30,7 +31,7 @@ _SHIFT = np.uint64(32)
 _SEEDS = {str: 0x9E3779B97F4A7C15, bytes: 0xC2B2AE3D27D4EB4F, tuple: 0x165667B19E3779F9, int: 0x27D4EB2F165667C5}
 
 
-class Clash(Exception):  # noqa: N818 - caught by the job, which knows the words
+class Clash(Exception):
     """Two rows share a key.
 
     Args:
@@ -151,6 +152,8 @@ class KeyLog:
         name = f"{self._stem}-{len(self._runs):05d}.keys"
         with open(os.path.join(self._folder, name), "wb") as out:
             out.write(words.data)
+            out.flush()
+            os.fsync(out.fileno())  # the journal will name it
         self._runs.append((name, words.shape[1]))
         self._pending, self._pending_rows, self._next_check = [], 0, _FIRST_CHECK
 
@@ -353,7 +356,7 @@ def compare_intervals(records: Sequence[KeyRecord]) -> list[tuple[int, int, int,
         Clash: two of them overlap.
     """
     intervals = sorted((start, stop, row, job) for job, record in enumerate(records) for start, stop, row in record.intervals)
-    for (start, stop, row, job), (start2, _, row2, job2) in zip(intervals, intervals[1:], strict=False):
+    for (start, stop, row, job), (start2, _, row2, job2) in itertools.pairwise(intervals):
         if start2 < stop:
             raise Clash((job, row + start2 - start), (job2, row2))
     return intervals

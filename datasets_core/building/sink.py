@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from types import TracebackType
+
 import pyarrow as pa
 
 from datasets_core.building.jobs import ShardJob

@@ -1,0 +1,108 @@
+"""The files that a dataset was built from: their record, their identity, and whether one has changed since."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from datasets_core.config import settings
+from datasets_core.errors import DatasetsCoreError
+from datasets_core.fetch.checksum import digest_of
+from datasets_core.files import is_url
+from datasets_core.meta.data_files import DataFilesDict
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import Manifest, SourceRecord
+
+_MOST_FILES = 10_000  # looked at among the arguments of a script
+
+
+def sources_of(
+    data_files: Any, gen_kwargs: Iterable[Mapping[str, Any]], downloads: Mapping[str, Any], *, hashed: bool
+) -> tuple[SourceRecord, ...]:
+    """The record of the sources: data files, downloads, and local files among the arguments of the splits.
+
+    Args:
+        data_files: those of the config.
+        gen_kwargs: the arguments.
+        downloads: what the download manager recorded, by URL.
+        hashed: local files are hashed too.
+    """
+    found: dict[str, SourceRecord] = {}
+    if isinstance(data_files, DataFilesDict):
+        for path, size, identity in data_files.identities:
+            found[path] = SourceRecord(path, size, identity)
+    for url, record in downloads.items():
+        known = found.get(url)
+        size = record.get("num_bytes")
+        found[url] = SourceRecord(
+            url, -1 if size is None else int(size), known.identity if known else "", record.get("checksum")
+        )
+    for arguments in gen_kwargs:
+        for path in _local_files(arguments):
+            if path not in found and not _is_cached(path):
+                status = os.stat(path)
+                found[path] = SourceRecord(path, status.st_size, str(status.st_mtime_ns))
+    return tuple(_hashed(record) if hashed else record for record in found.values())
+
+
+def _hashed(record: SourceRecord) -> SourceRecord:
+    if record.sha256 is not None or is_url(record.path) or not os.path.isfile(record.path):
+        return record
+    return SourceRecord(record.path, record.size, record.identity, digest_of(record.path).hexdigest())
+
+
+def stale_source(manifest: Manifest, data_files: Any) -> str | None:
+    """A local source that is not what it was when the dataset was built; None where there is none.
+
+    Data files are not looked at: the name of the folder already holds their identity.  A source that is gone is not stale.
+    """
+    named = {path for files in data_files.values() for path in files} if isinstance(data_files, DataFilesDict) else set()
+    for record in manifest.sources:
+        if not record.identity or is_url(record.path) or record.path in named:
+            continue
+        try:
+            status = os.stat(record.path)
+        except (OSError, ValueError):
+            continue
+        if (status.st_size, str(status.st_mtime_ns)) != (record.size, record.identity):
+            return record.path
+    return None
+
+
+def identity_of(parts: Any) -> str | None:
+    """One text for `parts`, with the size and time of every local file among them; None where they have no identity."""
+    try:
+        return Hasher.hash([parts, [_stamp(path) for path in _local_files(parts)]])
+    except (DatasetsCoreError, TypeError, ValueError, AttributeError):
+        return None  # without an identity nothing is taken over: the build is made from the start
+
+
+def _stamp(path: str) -> tuple[str, int, int]:
+    status = os.stat(path)
+    return path, status.st_size, status.st_mtime_ns
+
+
+def _local_files(value: Any) -> Iterator[str]:
+    for count, path in enumerate(_paths(value)):
+        if count >= _MOST_FILES:
+            return
+        yield path
+
+
+def _paths(value: Any) -> Iterator[str]:
+    if isinstance(value, (str, os.PathLike)):
+        path = os.fspath(value)
+        if isinstance(path, str) and os.sep in path and "\0" not in path and os.path.isfile(path):
+            yield path
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _paths(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _paths(item)
+
+
+def _is_cached(path: str) -> bool:
+    limits = settings()
+    return any(os.path.abspath(path).startswith(folder + os.sep) for folder in (limits.downloads_dir, limits.extracted_dir))
