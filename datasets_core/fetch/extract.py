@@ -5,13 +5,15 @@ The whole archive is read once to find out whether it is harmless, and only then
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import logging
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
@@ -23,7 +25,7 @@ from datasets_core.fetch.checksum import Digest
 from datasets_core.fetch.decompress import decompressed, open_decompressed
 from datasets_core.fetch.listing import iter_archive, iter_files
 from datasets_core.fetch.members import Budget, Member, Plan, plan
-from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
+from datasets_core.fetch.sniff import COMPRESSIONS
 from datasets_core.fetch.temporaries import claim, discard, read_json, sweep, temporary_of
 
 __all__ = [
@@ -86,7 +88,8 @@ def _write_members(archive: str, target: str, on_bytes: _OnBytes) -> None:
     _check_space(target, planned.num_bytes)
     os.mkdir(target, _FOLDER_MODE)
     for folder in planned.folders:
-        _on_disk(archive, folder, lambda folder=folder: os.mkdir(os.path.join(target, folder), _FOLDER_MODE))
+        with _naming(archive, folder):
+            os.mkdir(os.path.join(target, folder), _FOLDER_MODE)
     written: set[str] = set()
     for member, opener in walk(archive):
         if member.kind != "file" or member.path in written:
@@ -94,12 +97,11 @@ def _write_members(archive: str, target: str, on_bytes: _OnBytes) -> None:
         if member.path not in planned.files:
             raise ArchiveError(archive, "changed while it was read", advice="Run again when nobody writes it")
         written.add(member.path)
-        with opener() as source:
-            _on_disk(
-                archive, member.path, lambda: _write_file(source, os.path.join(target, member.path), member, archive, on_bytes)
-            )
+        with opener() as source, _naming(archive, member.name):
+            _write_file(source, os.path.join(target, member.path), member, archive, on_bytes)
     for link, origin in planned.copies:
-        _on_disk(archive, link, lambda: _copy(target, origin, link, on_bytes))
+        with _naming(archive, link):
+            _copy(target, origin, link, on_bytes)
 
 
 def _check_repeated(archive: str, planned: Plan) -> None:
@@ -124,13 +126,16 @@ def _check_space(target: str, needed: int) -> None:
         raise DatasetDiskError(target, "the disk is too small for what the archive holds", needed=needed, free=free)
 
 
-def _on_disk(archive: str, path: str, write: Callable[[], object]) -> None:
+@contextmanager
+def _naming(archive: str, name: str) -> Iterator[None]:
+    """Turn the refusals of names by this disk (which may take `A` and `a` for one) into `ArchiveError`."""
     try:
-        write()
-    except FileExistsError as error:  # a disk that takes `A` and `a` for one name
-        raise ArchiveError(
-            archive, f"member {path!r} has the name of another on this disk", advice="Unpack it elsewhere"
-        ) from error
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
+            raise
+        reason = f"member {name!r} cannot be written on this disk ({error.strerror})"
+        raise ArchiveError(archive, reason, advice="Unpack it by hand elsewhere and give the folder") from error
 
 
 def _write_file(source: BinaryIO, path: str, member: Member, archive: str, on_bytes: _OnBytes) -> None:
@@ -174,7 +179,7 @@ def _write_single(path: str, target: str, on_bytes: _OnBytes) -> None:
 class ExtractionCache:
     """The folder in which every archive is unpacked once, whatever the number of processes that ask.
 
-    `<key>` is a folder with what came out, `<key>.json` says how much that was; `<key>` follows from the content of the archive.
+    `<key>` is a folder with what came out, `<key>.json` says how much that was; the key follows from the archive's content.
     """
 
     folder: str
@@ -200,9 +205,7 @@ class ExtractionCache:
         Raises:
             ArchiveError: as `extract`.
         """
-        with open(path, "rb") as source:
-            kind = kind_of(source.read(HEAD_BYTES))
-        if kind is None:
+        if os.path.isdir(path) or (kind := detect(path)) is None:
             return path
         single = kind in COMPRESSIONS and archive_kind(path) is None
         leaf = _plain_name(name or path) if single else ""

@@ -1,6 +1,6 @@
 """Unfinished files and folders beside finished ones: who makes them, and when they are litter.
 
-A temporary is `<name>.part`; `<name>.part.json` says whose it is.  It is made under the lock of `<name>`, so there is one at most.
+A temporary is `<name>.part`; `<name>.part.json` says whose it is.  It is made under the lock of `<name>`: there is one at most.
 """
 
 from __future__ import annotations

@@ -1,0 +1,288 @@
+"""The cache of downloads: a file is in it whole and verified, or not at all; N processes that ask fetch it once.
+
+`<key>` is a file and `<key>.json` what is known of it; the key follows from URL and version.  `<url>.url.json` names the
+version of a URL that was fetched last.  Both are written after the file has taken its name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, OfflineError
+from datasets_core.fetch.checksum import Digest, FileRecord, VerificationMode, check_file, record_of
+from datasets_core.fetch.decompress import open_decompressed
+from datasets_core.fetch.http import OFFLINE_ADVICE
+from datasets_core.fetch.members import Budget
+from datasets_core.fetch.parallel import Watch
+from datasets_core.fetch.redact import redact
+from datasets_core.fetch.temporaries import discard, read_json, sweep, temporary_of
+from datasets_core.fetch.transfer import Fetched, Source, can_continue
+
+logger = logging.getLogger(__name__)
+
+_CHUNK = 1 << 20
+_GZIP = {"gzip", "x-gzip"}
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFile:
+    """A file of the cache.
+
+    Attributes:
+        path: where it is.
+        url: where it came from, redacted.
+        etag, last_modified: by which its source knows this version.
+        size, sha256: of the whole content.
+        fetched_at: seconds since the epoch.
+    """
+
+    path: str
+    url: str
+    etag: str | None
+    last_modified: str | None
+    size: int
+    sha256: str
+    fetched_at: float
+
+    @property
+    def record(self) -> FileRecord:
+        """Size and sha256."""
+        return FileRecord(self.size, self.sha256)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is wanted of the cache.
+
+    Attributes:
+        url: as the user gave it.
+        source: from where to fetch it.
+        expected: size and sha256 on record.
+        mode: how strictly to compare them.
+        force: fetch it again in any case.
+        use_etag: ask whether the version in the cache is still the one to be had.
+        local_only: what is not in the cache is an error.
+        watch: who is told.
+    """
+
+    url: str
+    source: Source
+    expected: FileRecord = dataclasses.field(default_factory=FileRecord)
+    mode: VerificationMode = VerificationMode.BASIC_CHECKS
+    force: bool = False
+    use_etag: bool = True
+    local_only: bool = False
+    watch: Watch = dataclasses.field(default_factory=Watch)
+
+
+class DownloadCache:
+    """One folder of downloads.
+
+    Args:
+        folder: is made when something is fetched.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._is_swept = False
+
+    def get(self, wanted: Request) -> CachedFile:
+        """The file of a URL, fetched if need be.
+
+        Raises:
+            OfflineError: it is not in the cache, and nothing may be fetched.
+            NonMatchingChecksumError: it differs from its record, also when fetched anew.
+            DownloadError: it cannot be fetched.
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        begun = time.time()
+        closed = wanted.local_only or settings().offline
+        found = None if wanted.force and not closed else self._sound(wanted, closed=closed)
+        if closed:
+            if found is None:
+                advice = OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
+                raise OfflineError(redact(wanted.url), "is not in the cache, and nothing may be fetched", advice=advice)
+            return found
+        if found is not None and self._is_current(found, wanted):
+            return found
+        with files.locked(self._path(_hashed(wanted.url)) + ".lock"):
+            found = self._find(wanted.url)
+            if found is not None and found.fetched_at >= begun:  # by another one, while we waited for the lock
+                check_file(wanted.url, wanted.expected, found.record, wanted.mode)
+                return found
+            return self._fetch(wanted)
+
+    def make(self, url: str, write: Callable[[str], object], *, force: bool = False) -> CachedFile:
+        """The file of a URL that `write(path)` fetches in its own way, once."""
+        begun = time.time()
+        name = f"custom\n{url}"
+        found = None if force else self._find(name)
+        if found is not None:
+            return found
+        with files.locked(self._path(_hashed(name)) + ".lock"):
+            found = self._find(name)
+            if found is not None and (not force or found.fetched_at >= begun):
+                return found
+            temporary = self._temporary(name)
+            discard(temporary)
+            try:
+                write(temporary)
+                if not os.path.isfile(temporary):
+                    raise DownloadError(
+                        redact(url), "the custom download wrote no file", advice="Write to the path that it is given"
+                    )
+                return self._enter(name, url, temporary, Fetched(record_of(temporary)))
+            finally:
+                discard(temporary)
+
+    def known(self, path: str) -> CachedFile | None:
+        """What is known of a file of this cache; None for any other path."""
+        if os.path.dirname(os.path.abspath(path)) != os.path.abspath(self.folder):
+            return None
+        return self._read(os.path.basename(path))
+
+    # -- what is there
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def _find(self, name: str) -> CachedFile | None:
+        pointer = read_json(self._path(_hashed(name)) + ".url.json")
+        key = (pointer or {}).get("key")
+        return self._read(key) if isinstance(key, str) else None
+
+    def _read(self, key: str) -> CachedFile | None:
+        path = self._path(key)
+        facts = read_json(path + ".json")
+        names = {field.name for field in dataclasses.fields(CachedFile)} - {"path"}
+        if facts is None or names - facts.keys() or not os.path.isfile(path):
+            return None
+        found = CachedFile(path=path, **{name: facts[name] for name in names})
+        if os.path.getsize(path) != found.size:
+            logger.warning("%s has another size than it was fetched with, and is fetched again.", path)
+            return None
+        return found
+
+    def _sound(self, wanted: Request, *, closed: bool) -> CachedFile | None:
+        """The file in the cache, if it is what it was, and what it should be."""
+        found = self._find(wanted.url)
+        if found is None:
+            return None
+        try:
+            if wanted.mode is VerificationMode.ALL_CHECKS:
+                check_file(found.path, found.record, record_of(found.path), wanted.mode)
+            check_file(wanted.url, wanted.expected, found.record, wanted.mode)
+        except NonMatchingChecksumError:
+            if closed:
+                raise
+            logger.warning("%s in the cache differs from its record, and is fetched again.", redact(wanted.url))
+            return None
+        return found
+
+    def _is_current(self, found: CachedFile, wanted: Request) -> bool:
+        if not wanted.use_etag:
+            return True
+        try:
+            return wanted.source.is_current(found.etag, found.last_modified, found.size)
+        except DownloadError as error:
+            if error.status is not None and error.status < 500 and error.status not in (408, 429):
+                raise
+            logger.warning(
+                "%s cannot be asked for a newer version (%s); the one in the cache is used.", found.url, error.reason
+            )
+            return True
+
+    # -- what is fetched
+
+    def _temporary(self, name: str) -> str:
+        with files.disk_errors(self.folder):
+            os.makedirs(self.folder, exist_ok=True)
+            if not self._is_swept:
+                sweep(self.folder)
+                self._is_swept = True
+        return temporary_of(self._path(_hashed(name)))
+
+    def _fetch(self, wanted: Request) -> CachedFile:
+        temporary = self._temporary(wanted.url)
+        compared = wanted.expected if wanted.mode is not VerificationMode.NO_CHECKS else FileRecord()
+        try:
+            with files.disk_errors(temporary, needed=compared.num_bytes):
+                try:
+                    fetched = self._fetch_checked(wanted, temporary, compared)
+                except NonMatchingChecksumError:
+                    logger.warning("%s differs from its record, and is fetched a second time.", redact(wanted.url))
+                    fetched = self._fetch_checked(wanted, temporary, compared)
+                return self._enter(wanted.url, wanted.url, temporary, fetched)
+        except BaseException as error:
+            if isinstance(error, DatasetDiskError) or not can_continue(temporary):
+                discard(temporary)
+            raise
+
+    def _fetch_checked(self, wanted: Request, temporary: str, compared: FileRecord) -> Fetched:
+        fetched = _decoded(wanted.url, temporary, wanted.source.fetch(temporary, compared, wanted.watch))
+        try:
+            check_file(wanted.url, wanted.expected, fetched.record, wanted.mode)
+        except NonMatchingChecksumError:
+            discard(temporary)
+            raise
+        return fetched
+
+    def _enter(self, name: str, url: str, temporary: str, fetched: Fetched) -> CachedFile:
+        """Give a whole and verified file its name in the cache."""
+        key = _hashed(f"{name}\n{fetched.etag or fetched.last_modified or ''}")
+        path = self._path(key)
+        found = CachedFile(
+            path=path,
+            url=redact(url),
+            etag=fetched.etag,
+            last_modified=fetched.last_modified,
+            size=fetched.record.num_bytes or 0,
+            sha256=fetched.record.checksum or "",
+            fetched_at=time.time(),
+        )
+        facts = {name: value for name, value in dataclasses.asdict(found).items() if name != "path"}
+        with files.disk_errors(path):
+            files.sync_file(temporary)
+            discard(path + ".json")  # no moment at which it describes another file than the one there
+            os.replace(temporary, path)
+            files.write_atomically(path + ".json", _json(facts))
+            files.write_atomically(self._path(_hashed(name)) + ".url.json", _json({"key": key}))
+            discard(temporary)
+        return found
+
+
+def _decoded(url: str, path: str, fetched: Fetched) -> Fetched:
+    """The file as it was before a server that does not heed `Accept-Encoding: identity` compressed it."""
+    if not fetched.encoding or (fetched.encoding in _GZIP and url.partition("?")[0].endswith((".gz", ".tgz"))):
+        return fetched  # that the file is compressed is what its name says anyway
+    if fetched.encoding not in _GZIP:
+        raise DownloadError(redact(url), f"the server sends Content-Encoding {fetched.encoding!r}, which was not asked for")
+    budget, digest, plain = Budget(redact(url), os.path.getsize(path), settings()), Digest(), f"{path}.plain"
+    try:
+        with open_decompressed(path) as source, open(plain, "wb") as out:
+            while data := source.read(_CHUNK):
+                budget.take_bytes(len(data))
+                digest.update(data)
+                out.write(data)
+        os.replace(plain, path)
+    finally:
+        discard(plain)
+    return dataclasses.replace(fetched, record=digest.record(), encoding="")
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _json(facts: dict[str, Any]) -> bytes:
+    return json.dumps(facts, indent=1).encode()

@@ -1,0 +1,360 @@
+"""`DownloadManager`: what a dataset script gets for its files, from wherever they come."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, BinaryIO
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError
+from datasets_core.fetch.cache import CachedFile, DownloadCache, Request
+from datasets_core.fetch.checksum import FileRecord, VerificationMode, check_file, check_files, record_of
+from datasets_core.fetch.extract import ExtractionCache
+from datasets_core.fetch.http import Credentials, HttpClient
+from datasets_core.fetch.listing import ArchiveIterable, FilesIterable, iter_archive, iter_files
+from datasets_core.fetch.nested import leaves, mapped
+from datasets_core.fetch.parallel import Watch, each, stage
+from datasets_core.fetch.redact import redact
+from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.fetch.transfer import HttpSource, Source, StoreSource, storage_options_of
+from datasets_core.progress import progress
+
+_FILE_SCHEME = "file://"
+
+
+class DownloadMode(StrEnum):
+    """What of an earlier run is used again: everything, the downloads, or nothing."""
+
+    REUSE_DATASET_IF_EXISTS = "reuse_dataset_if_exists"
+    REUSE_CACHE_IF_EXISTS = "reuse_cache_if_exists"
+    FORCE_REDOWNLOAD = "force_redownload"
+
+    @classmethod
+    def _missing_(cls, value: object) -> DownloadMode:
+        known = ", ".join(repr(mode.value) for mode in cls)
+        raise ConfigurationError(f"{value!r} is no download mode. Modes: {known}.")
+
+
+@dataclass
+class DownloadConfig:
+    """How files are fetched.
+
+    Attributes:
+        cache_dir: folder of downloads; the setting `downloads_dir` by default.
+        force_download: fetch again what is in the cache.
+        resume_download: has no effect: what can be continued safely is continued.
+        local_files_only: take everything from the cache.
+        proxies: scheme → URL of a proxy; what the environment says by default.
+        user_agent: added to ours.
+        extract_compressed_file: `download` unpacks what it fetched.
+        force_extract: unpack again.
+        delete_extracted: remove what was unpacked when the dataset is built.
+        extract_on_the_fly: has no effect: readers open compressed files as they are.
+        use_etag: ask the server whether a file in the cache is still current.
+        num_proc: files fetched at the same time (in threads); the setting `download_threads` by default.
+        max_retries: tries of one request; the setting of that name where that is more.
+        token: for the Hugging Face Hub.
+        storage_options: for fsspec, by protocol or plain; `{"https": {"headers": {…}}}` goes to the URL's own server only.
+        download_desc: the words of the progress bar.
+        disable_tqdm: show no progress bar.
+    """
+
+    cache_dir: str | os.PathLike[str] | None = None
+    force_download: bool = False
+    resume_download: bool = False
+    local_files_only: bool = False
+    proxies: dict[str, str] | None = None
+    user_agent: str | None = None
+    extract_compressed_file: bool = False
+    force_extract: bool = False
+    delete_extracted: bool = False
+    extract_on_the_fly: bool = False
+    use_etag: bool = True
+    num_proc: int | None = None
+    max_retries: int = 1
+    token: str | bool | None = field(default=None, repr=False)
+    storage_options: dict[str, Any] = field(default_factory=dict, repr=False)
+    download_desc: str | None = None
+    disable_tqdm: bool = False
+
+    def copy(self) -> DownloadConfig:
+        """A copy that shares nothing."""
+        return copy.deepcopy(self)
+
+
+class DownloadManager:
+    """Fetches and unpacks files for a dataset, and records what it fetched.
+
+    Args:
+        dataset_name: of the dataset, for messages.
+        data_dir: folder of files that the user fetched by hand.
+        download_config: how to fetch.
+        base_path: folder or URL that relative paths start from; the present folder by default.
+        record_checksums: record the sha256 of downloads, not only their size.
+        retries: how often to try and how long to wait.
+
+    Attributes:
+        expected: URL → `{"num_bytes": …, "checksum": …}` on record; None where there is no record.
+        verification: how strictly files are compared with it.
+        downloaded_paths, extracted_paths: what was asked for → where it is.
+    """
+
+    is_streaming = False
+
+    def __init__(
+        self,
+        dataset_name: str | None = None,
+        data_dir: str | None = None,
+        download_config: DownloadConfig | None = None,
+        base_path: str | None = None,
+        record_checksums: bool = True,
+        *,
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        self.dataset_name, self.data_dir = dataset_name, data_dir
+        self.download_config = download_config or DownloadConfig()
+        self.record_checksums = record_checksums
+        self.expected: Mapping[str, Any] | None = None
+        self.verification = VerificationMode.BASIC_CHECKS
+        self.downloaded_paths: dict[str, str] = {}
+        self.extracted_paths: dict[str, str] = {}
+        self._base_path = base_path or os.getcwd()
+        self._retries = retries
+        self._records: dict[str, FileRecord] = {}
+        self._client = HttpClient(user_agent=self.download_config.user_agent, proxies=self.download_config.proxies)
+
+    @property
+    def manual_dir(self) -> str | None:
+        """The folder of files that the user fetched by hand."""
+        return self.data_dir
+
+    @property
+    def downloaded_size(self) -> int:
+        """Bytes of all files that `download` was asked for."""
+        return sum(record.num_bytes or 0 for record in self._records.values())
+
+    def download(self, url_or_urls: Any) -> Any:
+        """Fetch files; local ones are where they are.
+
+        Args:
+            url_or_urls: a path or URL, or any nesting of lists, tuples and dicts of them.
+
+        Returns:
+            The same shape, with local paths.
+
+        Raises:
+            DataFilesNotFoundError: a local file does not exist.
+            DownloadError: a URL cannot be fetched.
+            NonMatchingChecksumError: a file differs from its record.
+        """
+        asked = list(dict.fromkeys(leaves(url_or_urls)))
+        with self._stage(self.download_config.download_desc or "Downloading", total=self._total(asked)) as watch:
+            found = each(lambda url: self._fetched(url, watch), asked, watch, threads=self._threads())
+        places = dict(zip(asked, (path for path, _ in found), strict=True))
+        self.downloaded_paths.update(places)
+        self._records.update({url: record for url, (_, record) in zip(asked, found, strict=True)})
+        if self.download_config.extract_compressed_file:
+            return self.extract(mapped(url_or_urls, places.__getitem__))
+        return mapped(url_or_urls, places.__getitem__)
+
+    def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
+        """Fetch files by a function of your own, each once.
+
+        Args:
+            url_or_urls: a URL, or any nesting of them.
+            custom_download: is called with a URL and the path to write to.
+
+        Returns:
+            The same shape, with local paths.
+        """
+        asked = list(dict.fromkeys(leaves(url_or_urls)))
+        cache, force = self._cache(), self.download_config.force_download
+        places: dict[str, str] = {}
+        with progress("Downloading", total=len(asked), unit="files") as bar:
+            for url in asked:
+                found = cache.make(url, lambda path, url=url: custom_download(url, path), force=force)  # type: ignore[misc]
+                check_file(url, self._expected_of(url), found.record, self.verification)
+                places[url], self._records[url] = found.path, self._recorded(found.record)
+                bar.update(1)
+        self.downloaded_paths.update(places)
+        return mapped(url_or_urls, places.__getitem__)
+
+    def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
+        """Unpack archives and compressed files, each once; a file that is neither comes back as it is.
+
+        Args:
+            path_or_paths: a path, or any nesting of lists, tuples and dicts of them.
+            num_proc: how many to unpack at the same time (in threads).
+
+        Returns:
+            The same shape: a folder for an archive, a file for a compressed file.
+
+        Raises:
+            UnsafeArchiveError: a member would leave the folder, is a device, or a limit is passed.
+            ArchiveError: an archive is damaged, cut or encrypted, or of a kind that we do not open (rar, 7z).
+        """
+        asked = list(dict.fromkeys(leaves(path_or_paths)))
+        with self._stage("Extracting") as watch:
+            found = each(lambda path: self._unpacked(path, watch), asked, watch, threads=self._threads(num_proc))
+        places = dict(zip(asked, found, strict=True))
+        self.extracted_paths.update({path: place for path, place in places.items() if place != path})
+        return mapped(path_or_paths, places.__getitem__)
+
+    def download_and_extract(self, url_or_urls: Any) -> Any:
+        """`extract(download(url_or_urls))`."""
+        return self.extract(self.download(url_or_urls))
+
+    def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> ArchiveIterable:
+        """The regular files of a zip or tar as (name, open file), in its order and without unpacking it; see `iter_archive`."""
+        if isinstance(path_or_buf, (str, os.PathLike)):
+            path = os.fspath(path_or_buf)
+            return iter_archive(self.download(path) if files.is_url(path) else path)
+        return iter_archive(path_or_buf)
+
+    def iter_files(self, paths: Any) -> FilesIterable:
+        """The given files, and those below the given folders, sorted; hidden ones (`.`, `__`) in folders are left out."""
+        return iter_files(list(leaves(paths)))
+
+    def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
+        """Size and sha256 of everything that was downloaded, by URL (secrets in it hidden)."""
+        return {redact(url): record.to_dict() for url, record in self._records.items()}
+
+    def check_downloads(self) -> None:
+        """Compare all that was downloaded with `expected`, as strictly as `verification` says.
+
+        Raises:
+            ExpectedMoreDownloadedFilesError: URLs on record were not downloaded.
+            UnexpectedDownloadedFileError: URLs were downloaded that are not on record.
+            NonMatchingChecksumError: a size or sha256 differs.
+        """
+        check_files(self.expected, self._records, self.verification)
+
+    def delete_extracted_files(self) -> None:
+        """Remove everything that this manager unpacked."""
+        cache = self._extractions()
+        for path in set(self.extracted_paths.values()) - set(self.downloaded_paths.values()):
+            cache.remove(path)
+        self.extracted_paths.clear()
+
+    def manage_extracted_files(self) -> None:
+        """Remove what was unpacked, if `download_config.delete_extracted` says so."""
+        if self.download_config.delete_extracted:
+            self.delete_extracted_files()
+
+    def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> None:
+        """Refuse: Beam pipelines are not run.
+
+        Raises:
+            ConfigurationError: always.
+        """
+        raise ConfigurationError(
+            "ship_files_with_pipeline belongs to Apache Beam, which is not supported. "
+            "Write the builder as a GeneratorBasedBuilder, and build it with num_proc=."
+        )
+
+    # -- one file
+
+    def _fetched(self, url: str, watch: Watch) -> tuple[str, FileRecord]:
+        place = self._resolved(url)
+        if not files.is_url(place):
+            return place, self._local_record(url, place)
+        found = self._cache().get(self._request(url, place, watch))
+        return found.path, self._recorded(found.record)
+
+    def _resolved(self, url: str) -> str:
+        if url.startswith(_FILE_SCHEME) and "::" not in url:
+            return files.local_path(url)
+        if files.is_url(url):
+            return self._with_local_end(url)
+        local = files.local_path(url)
+        return local if os.path.isabs(local) else files.join(self._base_path, local)
+
+    def _with_local_end(self, url: str) -> str:
+        """A chained URL whose archive lies behind http, with that archive fetched."""
+        inner, mark, outer = url.rpartition("::")
+        if not mark or not files.is_http(outer):
+            return url
+        return f"{inner}::{self._cache().get(self._request(outer, outer, Watch())).path}"
+
+    def _local_record(self, url: str, path: str) -> FileRecord:
+        if not os.path.exists(path):
+            raise DataFilesNotFoundError(f"{path} does not exist. Check the path; relative ones start from {self._base_path}.")
+        if os.path.isdir(path):
+            return FileRecord()
+        record = record_of(path, checksum=self.verification is VerificationMode.ALL_CHECKS)
+        check_file(url, self._expected_of(url), record, self.verification)
+        return record
+
+    def _request(self, url: str, place: str, watch: Watch) -> Request:
+        how = self.download_config
+        return Request(
+            url=place,
+            source=self._source(place),
+            expected=self._expected_of(url),
+            mode=self.verification,
+            force=how.force_download,
+            use_etag=how.use_etag,
+            local_only=how.local_files_only,
+            watch=watch,
+        )
+
+    def _source(self, url: str) -> Source:
+        options = storage_options_of(url, self.download_config.storage_options)
+        if not files.is_http(url):
+            return StoreSource(url, options)
+        headers = {**(options.get("headers") or {}), **((options.get("client_kwargs") or {}).get("headers") or {})}
+        credentials = Credentials.of(url, headers=headers, token=self.download_config.token)
+        harmless = {name: value for name, value in headers.items() if name not in credentials.headers}
+        return HttpSource(url, self._client, self._policy(), credentials, harmless)
+
+    def _policy(self) -> RetryPolicy:
+        if self._retries is not None:
+            return self._retries
+        now = settings()
+        return RetryPolicy(max(now.max_retries, self.download_config.max_retries), now.max_retry_wait_seconds)
+
+    def _expected_of(self, url: str) -> FileRecord:
+        expected = self.expected or {}
+        return FileRecord.from_dict(expected.get(url) or expected.get(redact(url)))
+
+    def _recorded(self, record: FileRecord) -> FileRecord:
+        return record if self.record_checksums else FileRecord(record.num_bytes)
+
+    def _unpacked(self, path: str, watch: Watch) -> str:
+        place = self.download(path) if files.is_url(path) else files.local_path(path)
+        if not os.path.exists(place):
+            raise DataFilesNotFoundError(f"{place} does not exist. Check the path.")
+        known: CachedFile | None = self._cache().known(place)
+        return self._extractions().extract(
+            place,
+            identity=known.sha256 if known else None,
+            name=known.url.partition("?")[0] if known else None,
+            force=self.download_config.force_extract,
+            on_bytes=watch.told,
+        )
+
+    # -- all of them
+
+    def _cache(self) -> DownloadCache:
+        return DownloadCache(os.fspath(self.download_config.cache_dir or settings().downloads_dir))
+
+    def _extractions(self) -> ExtractionCache:
+        chosen = self.download_config.cache_dir
+        return ExtractionCache(os.path.join(os.fspath(chosen), "extracted") if chosen else settings().extracted_dir)
+
+    def _total(self, urls: Iterable[str]) -> int | None:
+        sizes = [self._expected_of(url).num_bytes for url in urls]
+        return None if None in sizes else sum(size or 0 for size in sizes)
+
+    def _stage(self, name: str, *, total: int | None = None) -> AbstractContextManager[Watch]:
+        return stage(name, total=total, is_shown=not self.download_config.disable_tqdm)
+
+    def _threads(self, wanted: int | None = None) -> int:
+        chosen = wanted if wanted is not None else self.download_config.num_proc
+        return settings().download_threads if chosen is None else chosen

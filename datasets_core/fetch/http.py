@@ -1,0 +1,274 @@
+"""HTTP: one GET over all its redirects, credentials only for their own origin, failures told apart by whether to try again.
+
+`httpx2` is used here alone, and imported when the first request is made.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+
+from datasets_core._version import __version__
+from datasets_core.config import settings
+from datasets_core.errors import ConfigurationError, DownloadError, OfflineError, UrlNotFoundError
+from datasets_core.fetch.redact import redact, redact_text
+
+_REDIRECTS = {301, 302, 303, 307, 308}
+_MOST_REDIRECTS = 10
+_TRY_AGAIN = {408, 429, 500, 502, 503, 504}
+_PORTS = {"http": 80, "https": 443}
+_HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers that are no secret
+_OK = {200, 206, 304, 416}
+_HUB = "https://huggingface.co"
+OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
+
+
+class TransientError(Exception):
+    """A failure that may pass: to be tried again, and never to be seen by the user.
+
+    Args:
+        reason: what happened, without secrets.
+        status: the server's, where it answered.
+        retry_after: the header of that name.
+    """
+
+    def __init__(self, reason: str, *, status: int | None = None, retry_after: str | None = None) -> None:
+        self.reason, self.status, self.retry_after = reason, status, retry_after
+        super().__init__(reason)
+
+
+Origin = tuple[str, str, int]
+
+
+def origin_of(url: str) -> Origin:
+    """Scheme, host and port of an http(s) URL.
+
+    >>> origin_of("https://Example.com/a") == origin_of("https://example.com:443/b")
+    True
+
+    Raises:
+        DownloadError: it is no http(s) URL.
+    """
+    try:
+        parts = urlsplit(url)
+        scheme, host, port = parts.scheme.lower(), (parts.hostname or "").lower(), parts.port
+    except ValueError as error:
+        raise DownloadError(redact(url), "is no valid URL", advice="Mend the address") from error
+    if scheme not in _PORTS or not host:
+        raise DownloadError(redact(url), "is no http(s) URL", advice="Mend the address")
+    return scheme, host, port or _PORTS[scheme]
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Secret headers, and the one origin that may see them."""
+
+    origin: Origin
+    headers: Mapping[str, str] = field(repr=False)
+
+    @classmethod
+    def of(cls, url: str, *, headers: Mapping[str, str] | None = None, token: str | bool | None = None) -> Self:
+        """The secrets for a URL: from its user-info, from the user's `headers`, and the Hub's `token` if it leads there.
+
+        Raises:
+            ConfigurationError: `token=True` for the Hub, which asks for a stored token.
+        """
+        origin = origin_of(url)
+        secrets = {name: value for name, value in (headers or {}).items() if name.lower() not in _HARMLESS}
+        user_info, mark, _ = urlsplit(url).netloc.rpartition("@")
+        names = {name.lower() for name in secrets}
+        if mark and "authorization" not in names:
+            user, _, password = user_info.partition(":")
+            pair = f"{unquote(user)}:{unquote(password)}".encode()
+            secrets["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+        elif token and "authorization" not in names and origin == origin_of(os.environ.get("HF_ENDPOINT") or _HUB):
+            if not isinstance(token, str):
+                raise ConfigurationError("token=True names no token. Pass the token itself as token='hf_…'.")
+            secrets["Authorization"] = f"Bearer {token}"
+        return cls(origin, secrets)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """An answer whose body has not been read yet.
+
+    Attributes:
+        url: where it came from in the end, redacted.
+        status: 200, 206, 304 or 416.
+        headers: by lower-case name.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    _response: Any
+
+    def header(self, name: str) -> str | None:
+        """The header of that name, if the server sent it."""
+        return self.headers.get(name)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body as it is sent, piece by piece.
+
+        Raises:
+            TransientError: the connection broke, or the body is shorter than it should be.
+        """
+        import httpx2
+
+        try:
+            yield from self._response.iter_raw()
+        except httpx2.TransportError as error:
+            raise TransientError(f"the connection broke off ({_why(error)})") from error
+
+
+class HttpClient:
+    """Connections to servers, kept for the next request; usable from several threads.
+
+    Args:
+        user_agent: added to ours.
+        proxies: scheme → URL of a proxy, as `{"https": "http://proxy:3128"}`; by default what the environment says.
+    """
+
+    def __init__(self, *, user_agent: str | None = None, proxies: Mapping[str, str] | None = None) -> None:
+        self._agent = f"datasets_core/{__version__}" + (f"; {user_agent}" if user_agent else "")
+        self._proxies = dict(proxies or {})
+        self._client: Any = None
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_agent": self._agent, "_proxies": self._proxies}  # connections stay in their process
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _client=None, _lock=threading.Lock())
+
+    def close(self) -> None:
+        """Close all connections; a later request opens new ones."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    @contextmanager
+    def get(
+        self, url: str, *, headers: Mapping[str, str] | None = None, credentials: Credentials | None = None
+    ) -> Iterator[HttpResponse]:
+        """Send one GET and follow its redirects by hand.
+
+        Args:
+            url: http or https.
+            headers: harmless ones, for every hop.
+            credentials: secret ones, for every hop to their own origin and no other.
+
+        Raises:
+            OfflineError: offline mode is on.
+            UrlNotFoundError: the server says that there is nothing.
+            DownloadError: it refuses for another reason, or redirects where we do not follow.
+            TransientError: it may work the next time.
+        """
+        if settings().offline:
+            raise OfflineError(
+                redact(url), "offline mode is on", advice="Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
+            )
+        here = _without_user_info(url)
+        for _ in range(_MOST_REDIRECTS + 1):
+            response = self._send(here, headers or {}, credentials)
+            try:
+                if response.status_code not in _REDIRECTS:
+                    shown = redact(here)
+                    _check_status(redact(url), response)
+                    yield HttpResponse(
+                        shown, response.status_code, {name.lower(): value for name, value in response.headers.items()}, response
+                    )
+                    return
+                here = _next_hop(url, here, response.headers.get("location"), credentials)
+            finally:
+                response.close()
+        reason = f"the server leads in a circle, or over more than {_MOST_REDIRECTS} redirects"
+        raise DownloadError(redact(url), reason, advice="Check the address")
+
+    def _send(self, url: str, headers: Mapping[str, str], credentials: Credentials | None) -> Any:
+        import httpx2
+
+        sent = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": self._agent, **headers}
+        if credentials is not None and credentials.origin == origin_of(url):
+            sent.update(credentials.headers)
+        # The client logs the URL: the query, which may be signed, goes beside it.
+        parts = urlsplit(url)
+        try:
+            extensions: dict[str, Any] = {}
+            if parts.query:
+                extensions["target"] = httpx2.URL(url).raw_path
+            client = self._opened()
+            request = client.build_request("GET", urlunsplit((*parts[:3], "", "")), headers=sent, extensions=extensions)
+            return client.send(request, stream=True, follow_redirects=False)
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
+            raise DownloadError(redact(url), f"is no valid URL ({_why(error)})", advice="Mend the address") from error
+        except httpx2.TransportError as error:
+            raise TransientError(f"no connection ({_why(error)})") from error
+
+    def _opened(self) -> Any:
+        import httpx2
+
+        with self._lock:
+            if self._client is None:
+                limits = settings()
+                timeout = httpx2.Timeout(limits.read_timeout_seconds, connect=limits.connect_timeout_seconds, pool=None)
+                mounts = {f"{scheme}://": httpx2.HTTPTransport(proxy=proxy) for scheme, proxy in self._proxies.items() if proxy}
+                self._client = httpx2.Client(timeout=timeout, mounts=mounts or None)
+            return self._client
+
+
+def _without_user_info(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
+
+
+def _next_hop(url: str, here: str, location: str | None, credentials: Credentials | None) -> str:
+    if not location:
+        raise DownloadError(redact(url), "the server redirects to nowhere")
+    following = urljoin(here, location)
+    try:
+        origin = origin_of(following)
+    except DownloadError as error:
+        reason = f"the server redirects to {redact(following)!r}, which is no http(s) URL"
+        raise DownloadError(redact(url), reason, advice="Check the address") from error
+    if credentials is not None and credentials.headers and credentials.origin[0] == "https" and origin[0] == "http":
+        reason = f"the server redirects from https to {redact(following)!r}, without encryption, and you sent credentials"
+        raise DownloadError(redact(url), reason, advice="Check the address, or fetch it without credentials")
+    return _without_user_info(following)
+
+
+def _check_status(shown: str, response: Any) -> None:
+    status = int(response.status_code)
+    if status in _OK:
+        return
+    if status in _TRY_AGAIN:
+        raise TransientError(f"the server answers {status}", status=status, retry_after=response.headers.get("retry-after"))
+    if status in (404, 410):
+        raise UrlNotFoundError(shown, f"the server answers {status}, not found", status=status, advice="Check the address")
+    if status in (401, 403):
+        what = "it wants credentials" if status == 401 else "it forbids access"
+        raise DownloadError(
+            shown,
+            f"the server answers {status}: {what}",
+            status=status,
+            advice="Log in there, ask for access, or pass a token or headers",
+        )
+    raise DownloadError(shown, f"the server answers {status}", status=status)
+
+
+def _why(error: Exception) -> str:
+    return redact_text(str(error)) or type(error).__name__

@@ -1,0 +1,77 @@
+"""When to try again, and how long to wait before."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Protocol
+
+_FIRST_PAUSE_SECONDS = 0.5
+
+
+class Clock(Protocol):
+    """The time, and the passing of it."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
+        """Let the time pass, or less of it where `stop` is set."""
+
+
+class SystemClock:
+    """The clock on the wall."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
+        """Let the time pass, or less of it where `stop` is set."""
+        (stop or threading.Event()).wait(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often to try, and the pauses between.
+
+    Attributes:
+        tries: in all, the first included.
+        longest_pause_seconds: the cap, also of what a server asks for.
+        clock: the time.
+        jitter: where chance comes from.
+    """
+
+    tries: int = 5
+    longest_pause_seconds: float = 60.0
+    clock: Clock = field(default_factory=SystemClock)
+    jitter: random.Random = field(default_factory=random.Random)
+
+    def pause(self, failures: int, retry_after: str | None = None, stop: threading.Event | None = None) -> None:
+        """Wait after the `failures`-th failure: what the server asked for, else twice as long each time, with jitter."""
+        asked = retry_after_seconds(retry_after, self.clock.now())
+        if asked is None:
+            asked = _FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * self.jitter.uniform(0.5, 1.5)
+        self.clock.sleep(min(asked, self.longest_pause_seconds), stop)
+
+
+def retry_after_seconds(header: str | None, now: float) -> float | None:
+    """Seconds that a `Retry-After` header asks to wait, in its form as number or as date; None where it says neither.
+
+    >>> retry_after_seconds("120", 0.0), retry_after_seconds("Thu, 01 Jan 1970 00:01:00 GMT", 0.0)
+    (120.0, 60.0)
+    """
+    if header is None:
+        return None
+    text = header.strip()
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)

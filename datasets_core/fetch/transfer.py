@@ -1,0 +1,301 @@
+"""Sources of bytes that are fetched whole: a URL by GET, tried until it is complete, and any other store by one read.
+
+A body that broke off is continued only where a strong ETag says that it is still the same one; else it is begun again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Protocol, cast
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import DataFilesNotFoundError, DatasetDiskError, DatasetsCoreError, DownloadError
+from datasets_core.fetch.checksum import Digest, FileRecord, digest_of
+from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, TransientError
+from datasets_core.fetch.parallel import Watch
+from datasets_core.fetch.redact import redact, redact_text
+from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.fetch.temporaries import claim, discard, facts_of
+
+logger = logging.getLogger(__name__)
+
+_CHUNK = 1 << 20
+_KEPT_FREE = 1 << 30  # bytes left on the disk by a body of unknown size
+_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
+_REVALIDATION_TRIES = 2
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+_FOREIGN_PROTOCOLS = {"hf", "http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "ftp", "sftp", "file", "memory"}
+_PLAIN = {"", "identity"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What was received.
+
+    Attributes:
+        record: size and sha256 of the bytes.
+        etag, last_modified: by which the server knows this version, if by any.
+        encoding: the `Content-Encoding` that the bytes still have, "" for none.
+    """
+
+    record: FileRecord
+    etag: str | None = None
+    last_modified: str | None = None
+    encoding: str = ""
+
+
+class Source(Protocol):
+    """Something that can be fetched into a file."""
+
+    def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
+        """Whether the version that was fetched once is still the one to be had."""
+
+    def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
+        """Write all of it to `path`."""
+
+
+def is_strong(etag: str | None) -> bool:
+    """Whether an ETag promises equal bytes (a weak one only equal meaning).
+
+    >>> is_strong('"abc"'), is_strong('W/"abc"'), is_strong(None)
+    (True, False, False)
+    """
+    return etag is not None and len(etag) > 2 and etag.startswith('"') and etag.endswith('"')
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSource:
+    """A http(s) URL."""
+
+    url: str
+    client: HttpClient
+    policy: RetryPolicy
+    credentials: Credentials
+    headers: Mapping[str, str]
+
+    def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
+        """Ask by a conditional GET; a server that gave neither ETag nor date is taken at its word."""
+        if etag is None and last_modified is None:
+            return True
+        conditions = {"If-None-Match": etag} if etag is not None else {"If-Modified-Since": str(last_modified)}
+        failures = 0
+        while True:
+            try:
+                with self.client.get(
+                    self.url, headers={**self.headers, **conditions}, credentials=self.credentials
+                ) as response:
+                    if response.status == 304:
+                        return True
+                    same_tag = etag is not None and response.header("etag") == etag
+                    same_date = etag is None and response.header("last-modified") == last_modified
+                    return (same_tag or same_date) and response.header("content-length") in (None, str(num_bytes))
+            except TransientError as error:
+                failures += 1
+                if failures >= _REVALIDATION_TRIES:
+                    raise DownloadError(redact(self.url), error.reason, status=error.status) from error
+                self.policy.pause(failures, error.retry_after)
+
+    def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
+        """Fetch it, trying again and continuing where that is safe.
+
+        Raises:
+            DownloadError: the server refuses, or all tries failed.
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        body = _Body(path, watch)
+        failures, reached = 0, 0
+        while True:
+            try:
+                return self._try(body, expected)
+            except TransientError as error:
+                failures = 1 if body.digest.num_bytes >= reached + _PROGRESS else failures + 1
+                reached = max(reached, body.digest.num_bytes)
+                if failures >= self.policy.tries:
+                    reason = f"{error.reason}, {failures} tries in a row"
+                    raise DownloadError(redact(self.url), reason, status=error.status) from error
+                logger.info("%s: %s; trying again (%d of %d).", redact(self.url), error.reason, failures + 1, self.policy.tries)
+                self.policy.pause(failures, error.retry_after, watch.stop)
+                watch.told(0)
+
+    def _try(self, body: _Body, expected: FileRecord) -> Fetched:
+        ranged = body.continuation()
+        with self.client.get(self.url, headers={**self.headers, **ranged}, credentials=self.credentials) as response:
+            total = body.begin(response, asked=bool(ranged))
+            encoding = (response.header("content-encoding") or "").strip().lower()
+            encoding = "" if encoding in _PLAIN else encoding
+            limit = _limit(self.url, body, total, None if encoding else expected.num_bytes)
+            with body.opened() as out:
+                for chunk in response.chunks():
+                    if body.digest.num_bytes + len(chunk) > limit:
+                        _refuse_size(self.url, limit, total)
+                    body.write(out, chunk)
+            if total is not None and body.digest.num_bytes != total:
+                raise TransientError(f"{body.digest.num_bytes} bytes came, {total} were declared")
+            return Fetched(body.digest.record(), response.header("etag"), response.header("last-modified"), encoding)
+
+
+def can_continue(path: str) -> bool:
+    """Whether a part of a body lies at `path` of which it is known what version it belongs to."""
+    etag = facts_of(path).get("etag")
+    return isinstance(etag, str) and is_strong(etag) and os.path.isfile(path)
+
+
+class _Body:
+    """The bytes of one version, as far as they have come; kept on disk, so that another process can go on."""
+
+    def __init__(self, path: str, watch: Watch) -> None:
+        self.path, self._watch = path, watch
+        self.digest = Digest()
+        self._etag: str | None = None
+        if can_continue(path):
+            self._etag, self.digest = facts_of(path)["etag"], digest_of(path)
+            watch.told(self.digest.num_bytes)
+        else:
+            discard(path)
+
+    def continuation(self) -> dict[str, str]:
+        """The headers that ask for the rest; none where it has to begin again."""
+        if self._etag is None or not self.digest.num_bytes:
+            return {}
+        return {"Range": f"bytes={self.digest.num_bytes}-", "If-Range": self._etag}
+
+    def begin(self, response: HttpResponse, *, asked: bool) -> int | None:
+        """Find out what comes, and the size of the whole where the server says it."""
+        etag = response.header("etag")
+        if response.status == 206 and asked:
+            found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
+            if found and int(found[1]) == self.digest.num_bytes and etag in (None, self._etag):
+                claim(self.path, etag=self._etag)
+                return int(found[2]) if found[2] != "*" else None
+        self._restart()
+        if response.status != 200:
+            raise TransientError(f"the server answers {response.status} with another part than the one asked for")
+        self._etag = etag if is_strong(etag) else None
+        claim(self.path, etag=self._etag)
+        length = response.header("content-length")
+        return int(length) if length is not None and length.isascii() and length.isdigit() else None
+
+    def _restart(self) -> None:
+        self._watch.told(-self.digest.num_bytes)
+        self.digest, self._etag = Digest(), None
+        discard(self.path)
+
+    def opened(self) -> BinaryIO:
+        """The file, open to be continued."""
+        return cast(BinaryIO, open(self.path, "r+b" if self.digest.num_bytes else "wb", buffering=0))
+
+    def write(self, out: BinaryIO, chunk: bytes) -> None:
+        """Append to the file."""
+        if out.tell() != self.digest.num_bytes:
+            out.seek(self.digest.num_bytes)
+        out.write(chunk)
+        self.digest.update(chunk)
+        self._watch.told(len(chunk))
+
+
+def _limit(url: str, body: _Body, total: int | None, expected: int | None) -> int:
+    """The size at which to stop; and no beginning at all where the disk is too small."""
+    free = files.free_bytes(os.path.dirname(body.path) or ".")
+    if total is not None:
+        needed = total - body.digest.num_bytes
+        if free is not None and needed > free:
+            raise DatasetDiskError(body.path, f"the disk is too small for {redact(url)}", needed=needed, free=free)
+        return total
+    if expected is not None:
+        return expected
+    declared = settings().max_download_bytes
+    if declared is not None:
+        return declared
+    return 1 << 62 if free is None else max(0, body.digest.num_bytes + free - _KEPT_FREE)
+
+
+def _refuse_size(url: str, limit: int, total: int | None) -> None:
+    if total is not None:
+        raise TransientError(f"more than the declared {total} bytes came")
+    raise DownloadError(
+        redact(url),
+        f"the server sends more than {limit:,} bytes and did not say how many",
+        advice="Check the address, or raise max_download_bytes with datasets_core.config.using",
+    )
+
+
+def storage_options_of(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the user's options is for this URL: they are given by protocol, or plain for one protocol.
+
+    >>> storage_options_of("s3://b/k", {"s3": {"anon": True}}), storage_options_of("s3://b/k", {"anon": True})
+    ({'anon': True}, {'anon': True})
+    """
+    if "::" in url:  # fsspec itself tells the hops of a chain apart
+        return dict(options)
+    protocol = url.partition("://")[0]
+    names = {"http", "https"} if protocol in ("http", "https") else {protocol}
+    for name in (protocol, *sorted(names)):
+        if isinstance(options.get(name), Mapping):
+            return dict(options[name])
+    return {name: value for name, value in options.items() if name not in _FOREIGN_PROTOCOLS}
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSource:
+    """A URL of any other protocol, by fsspec."""
+
+    url: str
+    storage_options: dict[str, Any]
+
+    def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
+        """Whether the store says the same of it as when it was fetched."""
+        return self._entry().identity == (etag or "") and self._entry().size in (-1, num_bytes)
+
+    def _entry(self) -> files.FileEntry:
+        with _store_errors(self.url):
+            found = files.entry(self.url, self.storage_options)
+        if found is None:
+            raise DataFilesNotFoundError(f"{redact(self.url)} does not exist. Check the address.")
+        return found
+
+    def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
+        """Read it once from beginning to end.
+
+        Raises:
+            DataFilesNotFoundError: there is no such file.
+            DownloadError: the store fails, or gives fewer bytes than it said.
+        """
+        entry = self._entry()
+        digest = Digest()
+        with _store_errors(self.url):
+            source = files.open_binary(self.url, self.storage_options)
+        with source, open(path, "wb", buffering=0) as out:
+            claim(path)
+            while True:
+                with _store_errors(self.url):
+                    data = source.read(_CHUNK)
+                if not data:
+                    break
+                out.write(data)
+                digest.update(data)
+                watch.told(len(data))
+        if entry.size > 0 and digest.num_bytes != entry.size:
+            raise DownloadError(redact(self.url), f"{digest.num_bytes} bytes came, the store said {entry.size}")
+        return Fetched(digest.record(), entry.identity or None)
+
+
+class _store_errors:  # noqa: N801 - used as a block
+    """Whatever a store raises becomes one `DownloadError`, without secrets."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if error is None or isinstance(error, DatasetsCoreError) or not isinstance(error, Exception):
+            return
+        if isinstance(error, FileNotFoundError):
+            raise DataFilesNotFoundError(f"{redact(self._url)} does not exist. Check the address.") from error
+        raise DownloadError(redact(self._url), redact_text(str(error)) or type(error).__name__) from error
