@@ -1,0 +1,331 @@
+"""JSON text as blocks of lines that each hold whole objects: lines, one array, pretty-printed or concatenated objects alike.
+
+Borders between elements are found by numpy: quotes that no backslash escapes tell strings from structure, and the running sum of
+brackets tells the depth.  No byte moves, so that a place in a block is a place in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._source import Source, TextBytes, line_at
+
+BLOCK_BYTES = 8 << 20
+MAX_DEPTH = 64
+"""Levels of nesting that are read: pyarrow's parser overflows its stack some way beyond, and features end before."""
+
+_MAX_ELEMENT_BYTES = 1 << 30
+_BRACKETS = b"[]{}"
+_NO_BRACKETS = bytes(code for code in range(256) if code not in _BRACKETS)
+_STEP = np.zeros(256, np.int8)
+_STEP[[ord("["), ord("{")]] = 1
+_STEP[[ord("]"), ord("}")]] = -1
+_IS_STRUCTURE = np.zeros(256, np.bool_)
+_IS_STRUCTURE[list(b"[]{},")] = True
+_NEWLINES_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
+
+
+@dataclass(frozen=True, slots=True)
+class LineBlock:
+    """Whole objects, one or more a line.
+
+    Attributes:
+        lines: the bytes.
+        offset: where they begin in the text.
+        elements: how many objects there must be, where that is known.
+    """
+
+    lines: bytes
+    offset: int
+    elements: int | None = None
+
+
+class Scanner:
+    """The structure of JSON text that comes in blocks: brackets and commas outside strings, and their depth."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self._in_string = 0
+
+    def scan(self, block: bytes) -> tuple[np.ndarray, np.ndarray]:
+        """Places of brackets and commas, and the depth after each.  A block must not end in a backslash."""
+        codes = np.frombuffer(block, np.uint8)
+        quotes = np.flatnonzero(codes == 34)
+        if b"\\" in block:
+            quotes = quotes[~_escaped(codes, quotes)]
+        places = np.flatnonzero(_IS_STRUCTURE[codes])
+        before = np.searchsorted(quotes, places) + self._in_string
+        places = places[before % 2 == 0]
+        depths = np.cumsum(_STEP[codes[places]], dtype=np.int32) + self.depth
+        self._in_string = (self._in_string + len(quotes)) % 2
+        if len(depths):
+            self.depth = int(depths[-1])
+        return places, depths
+
+
+def _escaped(codes: np.ndarray, quotes: np.ndarray) -> np.ndarray:
+    """Which of `quotes` have an odd number of backslashes before them."""
+    slashes = np.flatnonzero(codes == 92)
+    begins = np.flatnonzero(np.diff(slashes, prepend=-2) != 1)
+    lengths = np.diff(np.append(begins, len(slashes)))
+    ends = slashes[begins + lengths - 1] + 1
+    return np.isin(quotes, ends[lengths % 2 == 1])
+
+
+def too_deep(block: bytes) -> bool:
+    """Whether brackets are nested beyond `MAX_DEPTH` (brackets in strings count only if they decide it)."""
+    steps = _STEP[np.frombuffer(block.translate(None, _NO_BRACKETS), np.uint8)]
+    if not len(steps) or int(np.cumsum(steps, dtype=np.int32).max()) <= MAX_DEPTH:
+        # Closing brackets in strings could hide depth: then the exact count decides too.
+        if b"]" not in block or not _unbalanced(steps):
+            return False
+    _, depths = Scanner().scan(block)
+    return bool(len(depths)) and int(depths.max()) > MAX_DEPTH
+
+
+def _unbalanced(steps: np.ndarray) -> bool:
+    return bool(len(steps)) and (int(steps.sum(dtype=np.int64)) != 0 or int(np.cumsum(steps, dtype=np.int32).min()) < 0)
+
+
+def line_blocks(text: TextBytes, *, field: str | None = None) -> Iterator[LineBlock]:
+    """The objects of a JSON text, in blocks.
+
+    Args:
+        text: the file.
+        field: the key of the outermost object under which the rows stand, or None.
+
+    Raises:
+        FileFormatError: the text is cut, or is no sequence of objects; a broken object is left to the parser.
+    """
+    stream = _Stream(text)
+    if field is not None:
+        yield from _under_field(stream, field)
+        return
+    first = stream.peek_byte()
+    if first == b"[":
+        yield from _array(stream)
+    elif first == b"{":
+        if _begins_with_a_line(stream.head()):
+            yield from _lines(stream)
+        else:
+            yield from _objects(stream)
+    elif first:
+        raise stream.source.fault(
+            f"begins with {stream.head().lstrip()[:20].decode(errors='replace')!r}, where a JSON object or array is expected",
+            line=line_at(stream.source, stream.offset + len(stream.head()) - len(stream.head().lstrip())),
+            advice='Write one object a line, as {"text": ...}, or one array of objects',
+        )
+
+
+class _Stream:
+    """Blocks of a text, with the first one to look at and a running offset."""
+
+    def __init__(self, text: TextBytes) -> None:
+        self.source: Source = text.source
+        self._text = text
+        self._held = b""
+        self.offset = 0
+
+    def head(self) -> bytes:
+        """The block that comes next."""
+        if not self._held:
+            self._held = self._read(BLOCK_BYTES)
+        return self._held
+
+    def peek_byte(self) -> bytes:
+        """The next byte that is not blank; b"" at the end.  Blanks before it are passed."""
+        while self.head():
+            rest = self._held.lstrip()
+            self.offset += len(self._held) - len(rest)
+            self._held = rest
+            if rest:
+                return rest[:1]
+        return b""
+
+    def push_back(self, data: bytes) -> None:
+        """Let `data`, which was taken last, come again."""
+        self._held = data + self._held
+        self.offset -= len(data)
+
+    def take(self, size: int = BLOCK_BYTES) -> bytes:
+        """The next block; it never ends in a backslash unless the text does."""
+        data, self._held = self._held or self._read(size), b""
+        self.offset += len(data)
+        return data
+
+    def _read(self, size: int) -> bytes:
+        data = self._text.read(size)
+        while data.endswith(b"\\") and (more := self._text.read(1)):
+            data += more
+        return data
+
+
+def _begins_with_a_line(head: bytes) -> bool:
+    """Whether the first line holds whole objects: brackets that it opens are closed in it, as far as the block shows."""
+    end = head.find(b"\n")
+    line = head if end < 0 else head[:end]
+    scanner = Scanner()
+    scanner.scan(line.rstrip(b"\\"))
+    return scanner.depth <= 0 or (end >= 0 and _is_broken(line))
+
+
+def _is_broken(line: bytes) -> bool:
+    """Whether a line that leaves brackets open is broken and not merely the begin of a longer object."""
+    try:
+        json.loads(line)
+    except json.JSONDecodeError as error:
+        return error.pos < len(line.decode(errors="replace").rstrip()) and not error.msg.startswith(
+            ("Unterminated", "Expecting property name")
+        )
+    except (UnicodeDecodeError, RecursionError):
+        return False
+    return False
+
+
+def _lines(stream: _Stream) -> Iterator[LineBlock]:
+    rest = b""
+    while block := stream.take():
+        begin = stream.offset - len(block) - len(rest)
+        data = rest + block
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) > _MAX_ELEMENT_BYTES:
+            raise stream.source.fault("holds a line of more than 1 GB", line=line_at(stream.source, begin))
+        rest = data[end:]
+        if end:
+            yield LineBlock(data if not rest else data[:end], begin)
+    if rest:
+        yield LineBlock(rest, stream.offset - len(rest))
+
+
+def _objects(stream: _Stream) -> Iterator[LineBlock]:
+    """Objects that span lines, or stand one after the other without a line end."""
+    scanner = Scanner()
+    rest = b""
+    while block := stream.take():
+        begin = stream.offset - len(block) - len(rest)
+        places, depths = scanner.scan(block)
+        codes = np.frombuffer(block, np.uint8)
+        ends = places[(depths == 0) & (_STEP[codes[places]] < 0)] + len(rest)
+        data = (rest + block).translate(_NEWLINES_TO_BLANKS)
+        if not len(ends):
+            rest = data
+            _check_length(stream, len(rest), begin)
+            continue
+        cut = int(ends[-1]) + 1
+        rest = data[cut:]
+        lines = np.frombuffer(bytearray(data[:cut]), np.uint8)
+        after = ends[:-1] + 1
+        after = after[lines[after] == 32]
+        lines[after] = 10
+        yield LineBlock(lines.tobytes(), begin, len(ends))
+    if rest.strip():
+        yield LineBlock(rest, stream.offset - len(rest))  # cut: the parser says where
+
+
+def _array(stream: _Stream) -> Iterator[LineBlock]:
+    """The elements of the array that comes next."""
+    head = stream.head().removeprefix(b"[").lstrip()
+    of_objects = head[:1] in (b"{", b"]", b"", b"n")
+    scanner = Scanner()
+    rest = b""
+    begin = stream.offset
+    opened = False
+    while block := stream.take():
+        begin = stream.offset - len(block) - len(rest)
+        places, depths = scanner.scan(block)
+        codes = np.frombuffer(block, np.uint8)[places]
+        ended = np.flatnonzero(depths == 0)
+        if len(ended):
+            last = int(ended[0])
+            places, depths, codes = places[: last + 1], depths[: last + 1], codes[: last + 1]
+        commas = places[(depths == 1) & (codes == 44)] + len(rest)
+        data = bytearray((rest + block).translate(_NEWLINES_TO_BLANKS))
+        view = np.frombuffer(data, np.uint8)
+        view[commas] = 10
+        if not opened:
+            view[0] = 32
+            opened = True
+        if len(ended):
+            close = int(places[-1]) + len(rest)
+            stream.push_back(block[close + 1 - len(rest) :])
+            body = bytes(data[:close])
+            if body.strip() or len(commas):
+                yield _elements(body, begin, len(commas) + 1, of_objects)
+            return
+        cut = int(commas[-1]) + 1 if len(commas) else 0
+        rest = bytes(data[cut:])
+        if cut:
+            yield _elements(bytes(data[:cut]), begin, len(commas), of_objects)
+        else:
+            _check_length(stream, len(rest), begin)
+    raise stream.source.fault(
+        "the array that begins the file is not closed: the file is cut" if rest or opened else "holds no array",
+        line=line_at(stream.source, stream.offset),
+        advice="Fetch or write the file again",
+    )
+
+
+def _elements(lines: bytes, offset: int, count: int, of_objects: bool) -> LineBlock:
+    if not of_objects:
+        lines = b"".join(b'{"text":%s}\n' % element for element in lines.removesuffix(b"\n").split(b"\n"))
+    return LineBlock(lines, offset, count)
+
+
+def _under_field(stream: _Stream, field: str) -> Iterator[LineBlock]:
+    """The rows under one key of the outermost object: an array of rows, or an object of columns."""
+    spellings = {json.dumps(field).encode(), json.dumps(field, ensure_ascii=False).encode()}
+    key = re.compile(rb"(?:%s)[ \t\r\n]*:[ \t\r\n]*" % b"|".join(map(re.escape, sorted(spellings))))
+    scanner = Scanner()
+    rest = b""
+    if stream.peek_byte() == b"{":
+        while block := stream.take():
+            data = rest + block
+            state = (scanner.depth, scanner._in_string)
+            places, depths = scanner.scan(data)
+            for found in key.finditer(data):
+                at = int(np.searchsorted(places, found.start()))
+                depth = int(depths[at - 1]) if at else state[0]
+                before = data[: found.start()].rstrip()[-1:]
+                if depth == 1 and before in (b"{", b",") and found.end() < len(data):
+                    stream.push_back(data[found.end() :])
+                    yield from _value(stream, field)
+                    return
+            cut = int(places[-1]) + 1 if len(places) else 0
+            rest = data[cut:]
+            scanner._in_string = 0
+    raise stream.source.fault(
+        f"has no key {field!r} in its outermost object",
+        advice="Pass the right field=, or leave it out if the rows are not nested",
+    )
+
+
+def _value(stream: _Stream, field: str) -> Iterator[LineBlock]:
+    if stream.peek_byte() == b"[":
+        yield from _array(stream)
+        return
+    offset = stream.offset
+    text = b"".join(iter(stream.take, b"")).decode()
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError) as error:
+        raise stream.source.fault(f"broken JSON under {field!r} ({error})", line=line_at(stream.source, offset)) from error
+    columns = value if isinstance(value, dict) else {}
+    lists = [list(column.values()) if isinstance(column, dict) else column for column in columns.values()]
+    if not columns or not all(isinstance(column, list) for column in lists) or len({len(column) for column in lists}) != 1:
+        raise stream.source.fault(
+            f"holds no rows under {field!r}: neither an array, nor an object of lists of one length",
+            line=line_at(stream.source, offset),
+            advice="Choose another field=",
+        )
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
+    yield LineBlock("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(), offset, len(rows))
+
+
+def _check_length(stream: _Stream, held: int, begin: int) -> None:
+    if held > _MAX_ELEMENT_BYTES:
+        raise stream.source.fault("holds an object of more than 1 GB", line=line_at(stream.source, begin))

@@ -1,0 +1,349 @@
+"""JSON: lines of objects, one array, pretty-printed or concatenated objects, or the rows under one key.
+
+pyarrow's parser reads blocks of whole objects.  Types merge over all files of a split, whatever the order of the rows; where kinds
+mix in one place, its values are kept as JSON text and come out as they were (`Json`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pajson
+
+from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import Reread
+from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.fetch.sniff import kind_of
+
+from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, too_deep
+from ._json_mixed import (
+    JSON_TYPE,
+    BrokenRow,
+    Path,
+    joined,
+    json_paths,
+    mixed_paths,
+    parsed_rows,
+    shortest,
+    typed_as_json,
+    with_text,
+)
+from ._source import Source, line_at, text_reader
+from ._tables import FileBuilder
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".json": {}, ".jsonl": {}, ".ndjson": {}}
+
+_POOL_BLOCK_BYTES = 1 << 20
+_SMALL_FILE_BYTES = 64 << 10
+_GROUP_BYTES = 1 << 20
+_EXACT_INTS = float(1 << 63)
+
+
+@dataclass(eq=False)
+class JsonConfig(BuilderConfig):
+    """Options of `load_dataset("json", ...)`.
+
+    Args:
+        features: what the columns are cast to.
+        encoding: of the files.
+        encoding_errors: what to do with wrong bytes, as in `open(errors=)`; None refuses them.
+        field: the key under which the rows stand, for a file that is one object.
+        use_threads: has no effect; kept for old calls.
+        block_size: the old name of `chunksize`.
+        chunksize: has no effect on the rows; kept for old calls.
+        newlines_in_values: has no effect: they are always allowed.
+        on_mixed_types: "use_json" keeps values of mixed types as JSON; None refuses them.
+        parse_agent_traces: has no effect; kept for calls written for 5.x.
+    """
+
+    features: Any = None
+    encoding: str = "utf-8"
+    encoding_errors: str | None = None
+    field: str | None = None
+    use_threads: bool = True
+    block_size: int | None = None
+    chunksize: int = 10 << 20
+    newlines_in_values: bool | None = None
+    on_mixed_types: Literal["use_json"] | None = "use_json"
+    parse_agent_traces: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.on_mixed_types not in (None, "use_json"):
+            raise ConfigurationError(f"on_mixed_types={self.on_mixed_types!r} is unknown. Use 'use_json' or None.")
+        if self.block_size is not None:
+            self.chunksize = self.block_size
+
+
+class Json(FileBuilder):
+    """JSON files."""
+
+    BUILDER_CONFIG_CLASS = JsonConfig
+    rereads = True
+    merge_columns = True
+
+    def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        return read_json(source, self.config, schema, as_json=self._as_json())
+
+    def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+        reader = JsonReader(self.config, self.read_schema, as_json=self._as_json())
+        sources = list(map(Source, files, names))
+        number = 0
+        while number < len(sources):
+            group = sources[number : number + 1]
+            batches: Iterator[pa.RecordBatch] | None = None
+            if self.wanted is None and self.config.field is None and not self.config.encoding_errors:
+                data, size = small_files(sources[number:], self.config.encoding)
+                if size > 1 and (parsed := reader.try_block(data, sources[number])) is not None:
+                    group, batches = sources[number : number + size], iter(parsed)
+            for index, batch in enumerate(reader.batches(group[0]) if batches is None else batches):
+                yield (number, index), batch
+            number += len(group)
+        reader.finish()
+
+    def _as_json(self) -> pa.Schema | None:
+        return None if self.wanted is None else self.wanted.arrow_schema
+
+
+def read_json(
+    source: Source, options: JsonConfig, schema: pa.Schema | None, *, as_json: pa.Schema | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one JSON file.
+
+    Raises:
+        FileFormatError: the file is no such JSON; it names the line.
+        Reread: a column needs a type that only its text gives.
+    """
+    reader = JsonReader(options, schema, as_json=as_json)
+    yield from reader.batches(source)
+    reader.finish()
+
+
+class JsonReader:
+    """Reads JSON files one after the other, and knows the types so far.
+
+    Args:
+        options: the config.
+        schema: types known from other files or from an earlier pass.
+        as_json: the schema of the features that the user gave, whose columns of JSON and of text are read as such.
+    """
+
+    def __init__(self, options: JsonConfig, schema: pa.Schema | None, *, as_json: pa.Schema | None = None) -> None:
+        self._options = options
+        self._types: dict[str, pa.DataType] = {known.name: known.type for known in schema or ()}
+        wanted = {field.name: field.type for field in (*(as_json or ()), *(schema or ()))}
+        self._forced: set[Path] = {path for name, kind in wanted.items() for path in json_paths(kind, (name,))}
+        self._texts = _texts_of(wanted)
+        self._conflict = False
+
+    def batches(self, source: Source) -> Iterator[pa.RecordBatch]:
+        """The rows of a file; none once a `Reread` is due."""
+        options = self._options
+        with text_reader(source, "json", encoding=options.encoding, errors=options.encoding_errors) as text:
+            for block in line_blocks(text, field=options.field):
+                if block.lines.isspace():
+                    continue
+                for batch in self._see(self._parse(block, source)):
+                    if not self._conflict:
+                        yield batch
+
+    def try_block(self, lines: bytes, source: Source) -> list[pa.RecordBatch] | None:
+        """The rows of several files that stand one after the other in `lines`; None where they have to be read one by one."""
+        try:
+            found = self._parse(LineBlock(lines, 0), source)
+        except FileFormatError:
+            return None
+        return [batch for batch in self._see(found) if not self._conflict]
+
+    def finish(self) -> None:
+        """Ask for another pass if one is due.
+
+        Raises:
+            Reread: with the types of all that was seen.
+        """
+        if self._conflict:
+            raise Reread(pa.schema(list(self._types.items())))
+
+    def _see(self, table: pa.Table) -> list[pa.RecordBatch]:
+        for found in table.schema:
+            known = self._types.get(found.name)
+            if known is None:
+                self._types[found.name] = found.type
+            elif known != found.type:
+                self._types[found.name], again = joined(known, found.type)
+                self._conflict |= again
+        batches: list[pa.RecordBatch] = table.to_batches()
+        return batches
+
+    def _parse(self, block: LineBlock, source: Source) -> pa.Table:
+        """The rows of a block, typed by themselves.
+
+        Raises:
+            FileFormatError: a row is broken or too deep, or kinds mix and that is not wanted.
+        """
+        lines = block.lines
+        if too_deep(lines):
+            raise self._too_deep(block, source)
+        if not self._forced:
+            try:
+                table = self._read(lines)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as error:
+                return self._mixed(block, source, error)
+            if (block.elements is None or table.num_rows == block.elements) and not _loses_digits(table) and _is_utf8(lines):
+                return table
+        return self._mixed(block, source, None)
+
+    def _read(self, lines: bytes) -> pa.Table:
+        parse = pajson.ParseOptions(explicit_schema=self._texts, newlines_in_values=False)
+        try:
+            return pajson.read_json(pa.BufferReader(lines), pajson.ReadOptions(block_size=_POOL_BLOCK_BYTES), parse)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            if len(lines) < _POOL_BLOCK_BYTES:
+                raise
+            # An object longer than a block of the pool, or types that differ between two of them.
+            return pajson.read_json(
+                pa.BufferReader(lines), pajson.ReadOptions(block_size=len(lines) + 1, use_threads=False), parse
+            )
+
+    def _mixed(self, block: LineBlock, source: Source, error: Exception | None) -> pa.Table:
+        """A block that pyarrow refuses or would round: its rows parsed by Python, and what mixes kept as JSON text."""
+        try:
+            places = list(parsed_rows(block.lines))
+        except BrokenRow as broken:
+            raise self._fault(block, source, broken.at, broken.reason) from error
+        if block.elements is not None and len(places) != block.elements:
+            raise self._fault(
+                block, source, 0, "an element of an array from here on is missing: two commas follow each other, or one ends it"
+            )
+        rows = [row for _, row in places]
+        paths = mixed_paths(rows) | self._forced
+        mixed = paths - self._forced
+        if mixed and self._options.on_mixed_types is None:
+            name = _spelled(min(mixed, key=repr))
+            raise self._fault(block, source, 0, f"values of {name} from here on are of several types, or integers past 64 bits")
+        paths = shortest(paths)
+        try:
+            table = self._read(with_text(rows, paths) if paths else block.lines)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as failure:
+            at, reason = self._first_refused(places, paths, failure)
+            raise self._fault(block, source, at, reason) from failure
+        for number, name in enumerate(table.column_names):
+            below = {path[1:] for path in paths if path[0] == name}
+            if below:
+                column = typed_as_json(_one_chunk(table.column(number)), below)
+                table = table.set_column(number, pa.field(name, column.type), column)
+        return table
+
+    def _first_refused(self, places: list[tuple[int, Any]], paths: set[Path], failure: Exception) -> tuple[int, str]:
+        """Place and cause of the first row that pyarrow refuses alone."""
+        for at, row in places:
+            try:
+                self._read(with_text([row], paths))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeError) as error:
+                return at, _cause(error)
+        return 0, _cause(failure)
+
+    def _fault(self, block: LineBlock, source: Source, at: int, reason: str) -> FileFormatError:
+        options = self._options
+        line = line_at(source, block.offset + at, encoding=options.encoding, errors=options.encoding_errors)
+        return source.fault(reason, line=line)
+
+    def _too_deep(self, block: LineBlock, source: Source) -> FileFormatError:
+        places, depths = Scanner().scan(block.lines)
+        at = int(places[int((depths > MAX_DEPTH).argmax())])
+        line = line_at(source, block.offset + at)
+        return source.fault(
+            f"values are nested {int(depths.max())} levels deep, and {MAX_DEPTH} are read",
+            line=line,
+            advice="Keep such values as text",
+        )
+
+
+def small_files(sources: Sequence[Source], encoding: str) -> tuple[bytes, int]:
+    """The first of `sources` that are small and hold an object a line, joined, and how many they are."""
+    parts: list[bytes] = []
+    held = 0
+    if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
+        return b"", 0
+    for source in sources:
+        if held > _GROUP_BYTES or os.stat(source.path).st_size > _SMALL_FILE_BYTES:
+            break
+        with open(source.path, "rb", buffering=0) as handle:
+            data = handle.read()
+        if not data.startswith(b"{") or not data.partition(b"\n")[0].rstrip().endswith(b"}") or kind_of(data) is not None:
+            break
+        parts.append(data if data.endswith(b"\n") else data + b"\n")
+        held += len(data)
+    return b"".join(parts), len(parts)
+
+
+def _texts_of(types: dict[str, pa.DataType]) -> pa.Schema | None:
+    """What is text in a schema, so that pyarrow takes no date in it for a time."""
+    fields = [(name, kind) for name, whole in types.items() if (kind := _text_part(whole)) is not None]
+    return pa.schema(fields) if fields else None
+
+
+def _text_part(kind: pa.DataType) -> pa.DataType | None:
+    if pa.types.is_string(kind) or kind == JSON_TYPE:
+        return pa.string()
+    if pa.types.is_struct(kind):
+        fields = [(inner.name, part) for inner in kind if (part := _text_part(inner.type)) is not None]
+        return pa.struct(fields) if fields else None
+    if pa.types.is_list(kind):
+        part = _text_part(kind.value_type)
+        return None if part is None else pa.list_(part)
+    return None
+
+
+def _loses_digits(table: pa.Table) -> bool:
+    """Whether a column of floats holds what may have been an integer past 64 bits."""
+    return any(_has_huge(column) for column in table.columns if _may_have_floats(column.type))
+
+
+def _may_have_floats(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        return any(_may_have_floats(inner.type) for inner in kind)
+    return _may_have_floats(kind.value_type) if pa.types.is_list(kind) else pa.types.is_floating(kind)
+
+
+def _has_huge(column: pa.ChunkedArray | pa.Array) -> bool:
+    if isinstance(column, pa.ChunkedArray):
+        return any(map(_has_huge, column.chunks))
+    if pa.types.is_struct(column.type):
+        return any(_has_huge(column.field(number)) for number, inner in enumerate(column.type) if _may_have_floats(inner.type))
+    if pa.types.is_list(column.type):
+        return _has_huge(column.values)
+    bounds = pc.min_max(column).as_py()
+    return bounds["min"] is not None and max(-bounds["min"], bounds["max"]) >= _EXACT_INTS
+
+
+def _is_utf8(lines: bytes) -> bool:
+    if lines.isascii():
+        return True
+    offsets = pa.py_buffer((0).to_bytes(8, "little") + len(lines).to_bytes(8, "little"))
+    try:
+        pa.LargeStringArray.from_buffers(1, offsets, pa.py_buffer(lines)).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    combined = column.combine_chunks()
+    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _spelled(path: Path) -> str:
+    return repr(".".join("[]" if step is None else step for step in path))
+
+
+def _cause(error: Exception) -> str:
+    return " ".join(str(error).split()).removeprefix("JSON parse error: ").rstrip(".")[:300]
+
+
+__all__ = ["BLOCK_BYTES", "EXTENSIONS", "Json", "JsonConfig", "JsonReader", "read_json"]
