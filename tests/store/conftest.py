@@ -1,0 +1,46 @@
+"""Tables and datasets for the tests of this folder."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.store.commit import Staging
+from datasets_core.store.manifest import Manifest
+from datasets_core.store.writer import ShardWriter
+
+
+@pytest.fixture
+def table() -> pa.Table:
+    """100 rows: numbers, texts with nulls, lists."""
+    return pa.table(
+        {
+            "id": list(range(100)),
+            "text": [None if i % 7 == 0 else f"row {i}" for i in range(100)],
+            "list": [list(range(i % 4)) for i in range(100)],
+        }
+    )
+
+
+@pytest.fixture
+def dataset(tmp_path: Path, table: pa.Table) -> tuple[str, Manifest]:
+    """A finished dataset: split train, 5 shards of 20 rows in batches of 10, and split test, 1 shard of 10 rows."""
+    return build(str(tmp_path / "data"), table)
+
+
+def build(target: str, table: pa.Table, *, file_format: str = "arrow") -> tuple[str, Manifest]:
+    """Write `table` as split train (5 shards of 20 rows), its first 10 rows as split test, and commit."""
+    staging = Staging.adopt_or_create(target)
+    shards = []
+    for number in range(5):
+        with ShardWriter(
+            staging.folder, f"job-{number}", split="train", schema=table.schema, file_format=file_format, batch_rows=10
+        ) as writer:
+            writer.write(table.slice(number * 20, 20))
+        shards += writer.close()
+    with ShardWriter(staging.folder, "job-test", split="test", schema=table.schema, file_format=file_format) as writer:
+        writer.write(table.slice(0, 10))
+    shards += writer.close()
+    info = DatasetInfo(dataset_name="reviews", splits=[{"name": "train", "num_examples": 100}, {"name": "test", "num_examples": 10}])
+    return target, staging.commit(Manifest(info, tuple(shards), file_format=file_format))

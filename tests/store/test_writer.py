@@ -1,0 +1,263 @@
+"""Rows into shards."""
+
+import hashlib
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from datasets_core.errors import CastError, ConfigurationError, DatasetDiskError
+from datasets_core.store.manifest import ShardRecord
+from datasets_core.store.table import RowTable
+from datasets_core.store.writer import ShardWriter, plain_schema, plain_type
+
+
+def _write(folder: Path, schema: pa.Schema, parts: list[pa.Table], **options: object) -> list[ShardRecord]:
+    with ShardWriter(str(folder), "part", split="train", schema=schema, **options) as writer:  # type: ignore[arg-type]
+        for part in parts:
+            writer.write(part)
+    return writer.close()
+
+
+def _read(folder: Path, records: list[ShardRecord]) -> pa.Table:
+    return RowTable.concat([RowTable.from_file(str(folder / record.name)) for record in records]).to_table()
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+def test_what_is_written_is_read_again(tmp_path: Path, table: pa.Table, file_format: str) -> None:
+    records = _write(tmp_path, table.schema, [table], file_format=file_format)
+    assert _read(tmp_path, records).equals(table)
+    assert [record.name for record in records] == [f"part-00000.{file_format}"]
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+def test_a_record_says_what_the_file_is(tmp_path: Path, table: pa.Table, file_format: str) -> None:
+    (record,) = _write(tmp_path, table.schema, [table, table], file_format=file_format)
+    content = (tmp_path / record.name).read_bytes()
+    assert record.sha256 == hashlib.sha256(content).hexdigest()
+    assert record.size == len(content)
+    assert record.rows == 200 == sum(rows * count for rows, count in record.batches)
+    assert record.split == "train"
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sizes=st.lists(st.integers(0, 60), max_size=12),
+    max_shard_bytes=st.integers(1, 2000),
+    batch_rows=st.integers(1, 50),
+    batch_bytes=st.integers(1, 3000),
+    file_format=st.sampled_from(["arrow", "parquet"]),
+)
+def test_however_it_is_cut_no_row_is_lost_or_moved(
+    tmp_path: Path, sizes: list[int], max_shard_bytes: int, batch_rows: int, batch_bytes: int, file_format: str
+) -> None:
+    parts = [pa.table({"n": pa.array(range(size), pa.int64()), "s": ["x" * i for i in range(size)]}) for size in sizes]
+    schema = pa.schema({"n": pa.int64(), "s": pa.string()})
+    parts = [part.cast(schema) for part in parts]
+    bounds = {"max_shard_bytes": max_shard_bytes, "batch_rows": batch_rows, "batch_bytes": batch_bytes}
+    records = _write(tmp_path, schema, parts, file_format=file_format, **bounds)
+    assert _read(tmp_path, records).equals(pa.concat_tables([schema.empty_table(), *parts]).combine_chunks())
+    assert all(record.rows == 1 or record.num_bytes <= max_shard_bytes for record in records)
+    again = _write(tmp_path, schema, parts, file_format=file_format, **bounds)
+    assert again == records
+
+
+def test_shards_roll_by_size_and_are_numbered(tmp_path: Path) -> None:
+    table = pa.table({"n": list(range(100_000))})
+    records = _write(tmp_path, table.schema, [table], max_shard_bytes=200_000, batch_bytes=50_000)
+    assert [record.name for record in records] == [f"part-{number:05d}.arrow" for number in range(len(records))]
+    assert len(records) == 4
+    assert sorted(os.listdir(tmp_path)) == [record.name for record in records]
+
+
+def test_no_rows_still_make_a_shard_with_the_schema(tmp_path: Path, table: pa.Table) -> None:
+    (record,) = _write(tmp_path, table.schema, [table.slice(0, 0)])
+    assert (record.rows, record.batches) == (0, ())
+    assert RowTable.from_file(str(tmp_path / record.name)).schema.equals(table.schema)
+
+
+def test_tiny_batches_are_joined(tmp_path: Path) -> None:
+    tiny = pa.table({"n": [1, 2, 3, 4, 5]})
+    (record,) = _write(tmp_path, tiny.schema, [tiny] * 2000)
+    assert record.batches == ((10_000, 1),)
+
+
+def test_large_batches_are_cut_to_the_bounds(tmp_path: Path) -> None:
+    large = pa.table({"n": list(range(200_000))})
+    (record,) = _write(tmp_path, large.schema, [large])
+    assert record.batches == ((50_000, 4),)
+
+
+def test_rows_that_differ_in_size_are_cut_where_they_are_large(tmp_path: Path) -> None:
+    skewed = pa.table({"s": ["x"] * 1000 + ["y" * 10_000] * 100})
+    (record,) = _write(tmp_path, skewed.schema, [skewed], batch_bytes=50_000)
+    rows = [rows for rows, count in record.batches for _ in range(count)]
+    batches = RowTable.from_file(str(tmp_path / record.name))
+    assert sum(rows) == 1100
+    assert max(batches.piece(k).nbytes for k in range(batches.num_pieces)) <= 50_000
+
+
+def test_other_columns_are_refused(tmp_path: Path) -> None:
+    writer = ShardWriter(str(tmp_path), "part", split="train", schema=pa.schema({"a": pa.int64()}))
+    with pytest.raises(CastError, match=r"columns \['b'\]"):
+        writer.write(pa.table({"b": [1]}))
+    with pytest.raises(CastError, match=r"Column 'a' of a batch is string, .* int64"):
+        writer.write(pa.table({"a": ["x"]}))
+    writer.abort()
+
+
+def test_a_block_that_fails_leaves_nothing(tmp_path: Path, table: pa.Table) -> None:
+    with (
+        pytest.raises(RuntimeError, match="stop"),
+        ShardWriter(str(tmp_path), "part", split="train", schema=table.schema, max_shard_bytes=500) as writer,
+    ):
+        writer.write(table)
+        raise RuntimeError("stop")
+    assert os.listdir(tmp_path) == []
+
+
+def test_until_a_shard_is_whole_its_name_does_not_exist(tmp_path: Path) -> None:
+    table = pa.table({"n": list(range(100_000))})
+    writer = ShardWriter(str(tmp_path), "part", split="train", schema=table.schema)
+    writer.write(table)
+    assert not any(name.endswith(".arrow") for name in os.listdir(tmp_path))
+    writer.close()
+    assert os.listdir(tmp_path) == ["part-00000.arrow"]
+
+
+def test_the_bytes_do_not_depend_on_how_columns_lie_in_memory(tmp_path: Path) -> None:
+    table = pa.table({"n": pa.array([None, *range(200_000)]), "s": [str(n) for n in range(200_001)]})
+    shifted = pa.concat_tables([table.slice(0, 5), table]).combine_chunks().slice(5)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (first,), (second,) = (_write(tmp_path / name, table.schema, [part]) for name, part in (("a", table), ("b", shifted)))
+    assert first.sha256 == second.sha256
+
+
+def test_unknown_formats_and_empty_bounds_are_refused(tmp_path: Path, table: pa.Table) -> None:
+    with pytest.raises(ConfigurationError, match="'avro' is no file format"):
+        ShardWriter(str(tmp_path), "part", split="train", schema=table.schema, file_format="avro")
+    with pytest.raises(ConfigurationError, match="at least one byte"):
+        ShardWriter(str(tmp_path), "part", split="train", schema=table.schema, max_shard_bytes=0)
+
+
+# -- dictionaries ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+def test_dictionaries_that_change_are_stored_plain(tmp_path: Path, file_format: str) -> None:
+    parts = [pa.table({"c": pa.array(values).dictionary_encode()}) for values in (["a", "b"], ["c", None, "a"])]
+    records = _write(tmp_path, parts[0].schema, parts, file_format=file_format)
+    read = _read(tmp_path, records)
+    assert read.schema.field("c").type == pa.string()
+    assert read["c"].to_pylist() == ["a", "b", "c", None, "a"]
+
+
+def test_dictionaries_within_other_types_are_stored_plain(tmp_path: Path) -> None:
+    def part(words: list[str]) -> pa.Table:
+        coded = pa.array(words).dictionary_encode()
+        offsets = pa.array([0, len(words)], pa.int32())
+        return pa.table(
+            {
+                "list": pa.ListArray.from_arrays(offsets, coded),
+                "struct": pa.StructArray.from_arrays([coded.slice(0, 1)], ["word"]),
+                "deep": pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), pa.StructArray.from_arrays([coded[:1]], ["w"])),
+            }
+        )
+
+    parts = [part(["a", "b"]), part(["c", "a", "d"])]
+    read = _read(tmp_path, _write(tmp_path, parts[0].schema, parts))
+    assert read.to_pylist() == [row for part in parts for row in part.to_pylist()]
+    assert read.schema.equals(plain_schema(parts[0].schema))
+
+
+def test_plain_types_keep_everything_else() -> None:
+    coded = pa.dictionary(pa.int8(), pa.string())
+    assert plain_type(pa.struct([pa.field("a", pa.large_list(coded), nullable=False)])) == pa.struct(
+        [pa.field("a", pa.large_list(pa.string()), nullable=False)]
+    )
+    assert plain_type(pa.map_(pa.string(), coded)) == pa.map_(pa.string(), pa.string())
+    assert plain_type(pa.list_(coded, 3)) == pa.list_(pa.string(), 3)
+    assert plain_type(pa.timestamp("us", "UTC")) == pa.timestamp("us", "UTC")
+
+
+# -- Parquet -----------------------------------------------------------------------------------------------------------
+
+
+def test_parquet_row_groups_hold_several_batches_and_have_page_checksums(tmp_path: Path) -> None:
+    table = pa.table({"n": list(range(10_000))})
+    (record,) = _write(tmp_path, table.schema, [table], file_format="parquet", batch_bytes=4000)
+    metadata = pq.ParquetFile(tmp_path / record.name).metadata
+    assert [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)] == [
+        rows for rows, count in record.batches for _ in range(count)
+    ]
+    assert metadata.num_row_groups == 3
+    content = bytearray((tmp_path / record.name).read_bytes())
+    content[100] ^= 1
+    (tmp_path / "bad.parquet").write_bytes(content)
+    with pytest.raises(OSError, match=r"CRC|corrupt"):
+        pq.ParquetFile(tmp_path / "bad.parquet", page_checksum_verification=True).read()
+
+
+def test_what_parquet_cannot_hold_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    schema = pa.schema({"i": pa.month_day_nano_interval()})
+    with (
+        pytest.raises(CastError, match="file_format='arrow'"),
+        ShardWriter(str(tmp_path), "part", split="train", schema=schema, file_format="parquet") as writer,
+    ):
+        writer.close()
+    assert os.listdir(tmp_path) == []
+
+
+# -- disks -------------------------------------------------------------------------------------------------------------
+
+_LIMITED = """
+import resource, signal, sys
+import pyarrow as pa
+from datasets_core.errors import DatasetDiskError
+from datasets_core.store.writer import ShardWriter
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+table = pa.table({"n": list(range(100_000))})
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+try:
+    with ShardWriter(sys.argv[1], "part", split="train", schema=table.schema, file_format=sys.argv[3]) as writer:
+        for _ in range(10):
+            writer.write(table)
+except DatasetDiskError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+@pytest.mark.parametrize("limit", [0, 100, 4096, 1 << 20])
+def test_a_disk_that_takes_no_more_is_one_error_and_no_litter(tmp_path: Path, limit: int, file_format: str) -> None:
+    assert resource.RLIMIT_FSIZE
+    done = subprocess.run(
+        [sys.executable, "-c", _LIMITED, str(tmp_path), str(limit), file_format], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith(f"Cannot write {tmp_path}/part-00000.{file_format}: File too large")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_missing_folder_is_a_missing_file(tmp_path: Path, table: pa.Table) -> None:
+    writer = ShardWriter(str(tmp_path / "none"), "part", split="train", schema=table.schema)
+    writer.write(table)
+    with pytest.raises(FileNotFoundError):
+        writer.close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_forbidden_folder_is_a_disk_error(tmp_path: Path, table: pa.Table) -> None:
+    tmp_path.chmod(0o500)
+    writer = ShardWriter(str(tmp_path), "part", split="train", schema=table.schema)
+    writer.write(table)
+    with pytest.raises(DatasetDiskError, match="Permission denied"):
+        writer.close()
