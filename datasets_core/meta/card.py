@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 from urllib.parse import unquote
 
 import yaml
-from datasets_core.features.schema import Features
 
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError
+from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo, info_of, parse_json
 from datasets_core.meta.split import NamedSplit
 from datasets_core.meta.version import Version
@@ -260,20 +260,20 @@ class _CardReader:
 
     def _pairs(self, node: Any) -> Iterator[tuple[Any, Any]]:
         """The keys and values of a mapping node, merges (`<<`) written out."""
-        merges = False
+        merge = None
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 self._fail(key, "a key is not a plain text")
-            merges = merges or key.tag == "tag:yaml.org,2002:merge"
+            merge = key if key.tag == "tag:yaml.org,2002:merge" else merge
             if key.value in seen:
                 self._fail(key, f"the key {key.value!r} appears twice")
             seen.add(key.value)
-        if merges:
+        if merge is not None:
             try:
                 self._scalars.flatten_mapping(node)
-            except yaml.YAMLError as error:
-                self._fail(node, f"'<<' does not name a mapping ({error.args[2] if len(error.args) > 2 else error})")
+            except yaml.MarkedYAMLError as error:
+                raise ManifestError(self._path, f"line {self._line(merge)}: '<<' does not name a mapping") from error
         return iter({key.value: (key, value) for key, value in node.value}.values())
 
     def _mapping(self, node: Any, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -285,17 +285,17 @@ class _CardReader:
         return values, {key.value: value for key, value in pairs}
 
     def _plain(self, node: Any, key: str) -> Any:
-        if isinstance(node, yaml.SequenceNode):
+        kind = node.tag.removeprefix("tag:yaml.org,2002:")
+        if kind == "seq" and isinstance(node, yaml.SequenceNode):
             return [self._plain(item, key) for item in node.value]
-        if isinstance(node, yaml.MappingNode):
+        if kind == "map" and isinstance(node, yaml.MappingNode):
             pairs = list(self._pairs(node))
             return {name.value: self._plain(value, "names" if key == "names" else name.value) for name, value in pairs}
-        kind = node.tag.removeprefix("tag:yaml.org,2002:")
         if kind in ("str", "timestamp") or (kind in ("bool", "int", "float") and key in _TEXT_KEYS):
             return node.value
         if kind == "null":
             return node.value if key == "dtype" and node.value else None
-        if kind not in ("bool", "int", "float"):
+        if kind not in ("bool", "int", "float") or not isinstance(node, yaml.ScalarNode):
             self._fail(node, f"the tag {node.tag!r} is not allowed")
         try:
             return getattr(self._scalars, f"construct_yaml_{kind}")(node)

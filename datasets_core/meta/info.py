@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from datasets_core.features.schema import Features
-
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileNotFoundDatasetsError, ManifestError
+from datasets_core.features.schema import Features
 from datasets_core.meta.split_info import SplitDict
 from datasets_core.meta.version import Version
 
@@ -30,6 +29,18 @@ class SupervisedKeysData:
 
     input: str = ""
     output: str = ""
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "features": (Mapping,),
+    "supervised_keys": (Mapping, list, tuple, SupervisedKeysData),
+    "builder_name": (str,),
+    "dataset_name": (str,),
+    "config_name": (str,),
+    "version": (str, Mapping, Version),
+    "download_checksums": (Mapping,),
+    "task_templates": (list,),
+}
 
 
 @dataclass(repr=False)
@@ -124,6 +135,9 @@ class DatasetInfo:
             values[name] = _text(name, values.get(name))
         for name in _SIZES:
             _check_size(name, values.get(name))
+        for name, kinds in _KINDS.items():
+            if not isinstance(values.get(name), (*kinds, type(None))):
+                raise ConfigurationError(f"{name} is {values[name]!r}. Record {_kind_names(kinds)}, or null for unknown.")
         return cls(**values)
 
     def to_yaml_dict(self) -> dict[str, Any]:
@@ -258,6 +272,11 @@ def _text(name: str, value: Any) -> str:
 def _check_size(name: str, value: Any) -> None:
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
         raise ConfigurationError(f"{name} is {value!r}. Record a number of bytes, or null for unknown.")
+
+
+def _kind_names(kinds: tuple[type, ...]) -> str:
+    words = {str: "a text", Mapping: "an object", list: "a list"}
+    return " or ".join(words[kind] for kind in kinds if kind in words)
 
 
 def parse_json(text: str | bytes, *, path: str) -> Any:

@@ -1,0 +1,168 @@
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
+from datasets_core.meta.split import ReadInstruction, Split
+from datasets_core.meta.split_info import FileInstruction, SplitDict, SplitInfo, SubSplitInfo
+
+FORMS = [
+    {"name": "train", "num_bytes": 100, "num_examples": 10, "shard_lengths": [4, 6], "dataset_name": "ds"},
+    {"name": "test", "num_bytes": 10, "num_examples": 5, "dataset_name": "ds"},
+]
+
+
+@pytest.fixture
+def splits() -> SplitDict:
+    return SplitDict.from_split_dict(FORMS)
+
+
+def test_a_name_gives_what_is_recorded(splits: SplitDict) -> None:
+    assert splits[Split.TRAIN] == SplitInfo("train", 100, 10, [4, 6], dataset_name="ds")
+
+
+def test_an_expression_gives_its_rows_shards_and_files(splits: SplitDict) -> None:
+    found = splits["train[2:9]+test"]
+    assert (found.num_examples, found.num_shards) == (12, 3)
+    # the same files, skips and takes as `datasets` 5.2.0 gives
+    assert found.file_instructions == [
+        FileInstruction("ds-train-00000-of-00002.arrow", 2, -1, 4),
+        FileInstruction("ds-train-00001-of-00002.arrow", 0, 5, 6),
+        FileInstruction("ds-test-00000-of-00001.arrow", 0, -1, 5),
+    ]
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(-30, 30), st.integers(-30, 30))
+def test_rows_of_a_slice_are_counted_as_python_counts_them(shard_lengths: list[int], start: int, stop: int) -> None:
+    total = sum(shard_lengths)
+    found = SplitDict.from_split_dict([SplitInfo("train", None, total, shard_lengths)])[f"train[{start}:{stop}]"]
+    assert found.num_examples == len(range(total)[start:stop])
+
+
+def test_bytes_are_known_for_whole_splits_only(splits: SplitDict) -> None:
+    assert [splits[key].num_bytes for key in ("all", "train[:]+test", "train[:5]", "test[5:]")] == [110, 110, None, 0]
+
+
+def test_unknown_bytes_stay_unknown() -> None:
+    assert SplitDict.from_split_dict([{"name": "train", "num_bytes": None, "num_examples": 3}])["train[:3]"].num_bytes is None
+
+
+def test_recorded_shard_names_win_over_the_rule() -> None:
+    info = SplitInfo("train", 1, 3, [1, 2], shard_names=["a.arrow", "b.arrow"])
+    assert [found.filename for found in info.file_instructions] == ["a.arrow", "b.arrow"]
+
+
+def test_an_instruction_is_a_key_too(splits: SplitDict) -> None:
+    assert splits[ReadInstruction("train", from_=2, to=3, unit="abs")].num_examples == 1
+
+
+def test_an_unknown_split_is_told_the_known_ones(splits: SplitDict) -> None:
+    with pytest.raises(UnknownSplitError, match=r"'tran' is no split\. Splits: 'train', 'test'\."):
+        splits["tran"]
+
+
+def test_an_unknown_split_is_a_missing_key(splits: SplitDict) -> None:
+    with pytest.raises(KeyError):
+        splits["dev[:5]"]
+
+
+def test_a_key_that_does_not_parse_is_refused(splits: SplitDict) -> None:
+    with pytest.raises(SplitSyntaxError):
+        splits["train[5]"]
+
+
+def test_get_and_in_look_for_names_alone(splits: SplitDict) -> None:
+    assert (splits.get("dev"), "train[:1]" in splits, list(splits)) == (None, False, ["train", "test"])
+
+
+def test_a_split_is_added_once(splits: SplitDict) -> None:
+    with pytest.raises(ConfigurationError, match="two splits 'train'"):
+        splits.add(SplitInfo("train"))
+
+
+def test_a_split_is_kept_under_its_own_name(splits: SplitDict) -> None:
+    with pytest.raises(ConfigurationError, match="'dev' cannot be kept as 'x'"):
+        splits["x"] = SplitInfo("dev")
+
+
+def test_an_added_split_takes_the_name_of_the_dataset(splits: SplitDict) -> None:
+    splits.add(SplitInfo("dev", dataset_name="other"))
+    assert splits["dev"].dataset_name == "ds"
+
+
+def test_rows_of_all_splits_add_up(splits: SplitDict) -> None:
+    assert splits.total_num_examples == 15
+
+
+def test_a_sum_with_an_unknown_number_is_unknown() -> None:
+    assert SplitDict.from_split_dict([{"name": "a", "num_examples": None}, {"name": "b"}]).total_num_examples is None
+
+
+def test_slices_of_an_unknown_number_of_rows_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="'a' is not recorded"):
+        SplitDict.from_split_dict([{"name": "a", "num_examples": None}])["a[:5]"]
+
+
+def test_the_stored_form_survives_the_way_back(splits: SplitDict) -> None:
+    assert (list(splits.to_dict().values()), SplitDict.from_split_dict(splits.to_dict())) == (FORMS, splits)
+
+
+def test_the_stored_form_has_no_key_that_other_libraries_refuse() -> None:
+    assert set(SplitInfo("a", shard_lengths=[0], original_shard_lengths=[0], shard_names=["a"]).to_dict()) == {
+        "name",
+        "num_bytes",
+        "num_examples",
+        "shard_lengths",
+        "original_shard_lengths",
+        "dataset_name",
+    }
+
+
+def test_the_form_of_cards_survives_the_way_back(splits: SplitDict) -> None:
+    forms = [{"name": "train", "num_bytes": 100, "num_examples": 10}, {"name": "test", "num_bytes": 10, "num_examples": 5}]
+    assert (splits.to_yaml_list(), SplitDict.from_yaml_list(forms).to_yaml_list()) == (forms, forms)
+
+
+def test_what_is_unknown_is_not_written_into_cards() -> None:
+    assert SplitDict.from_split_dict([SplitInfo("a", None, 3)]).to_yaml_list() == [{"name": "a", "num_examples": 3}]
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, SplitDict.copy, lambda splits: pickle.loads(pickle.dumps(splits))])
+def test_splits_survive_their_copies(again: Any, splits: SplitDict) -> None:
+    found = again(splits)
+    assert (type(found), found, found.dataset_name) == (SplitDict, splits, "ds")
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "train",
+        [3],
+        {"train": [1]},
+        [{"name": "a"}, {"name": "a"}],
+        [{"name": 3}],
+        [{"name": "a", "num_examples": "many"}],
+        [{"name": "a", "num_bytes": -1}],
+        [{"name": "a", "num_bytes": True}],
+        [{"name": "a", "shard_lengths": 3}],
+        [{"name": "a", "shard_lengths": [1.5]}],
+        [{"name": "a", "num_examples": 3, "shard_lengths": [1, 1]}],
+    ],
+    ids=str,
+)
+def test_stored_forms_that_mean_nothing_are_refused(forms: Any) -> None:
+    with pytest.raises(ConfigurationError):
+        SplitDict.from_split_dict(forms)
+
+
+def test_unknown_keys_of_stored_splits_are_left_out() -> None:
+    assert SplitInfo.from_dict({"num_examples": 2, "of_tomorrow": 1}, name="a") == SplitInfo("a", 0, 2)
+
+
+def test_a_file_instruction_counts_its_rows() -> None:
+    found = SubSplitInfo([FileInstruction("a", 1, -1, 4), FileInstruction("a", 0, 2, 4)])
+    assert (found.num_examples, found.num_shards) == (5, 1)
