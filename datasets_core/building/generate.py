@@ -23,6 +23,7 @@ from datasets_core.building.sink import TableSink
 from datasets_core.config import settings
 from datasets_core.errors import (
     CastError,
+    CellCastError,
     DatasetGenerationCastError,
     DatasetGenerationError,
     DatasetsCoreError,
@@ -264,7 +265,7 @@ def _encode(job: ShardJob, encoder: RowEncoder, rows: Sequence[Any], keys: Seque
     try:
         batch = encoder.encode(list(rows))
     except CastError as error:
-        raise _cast_failure(job, encoder, rows, keys, row, error) from error
+        raise _cast_failure(job, error, keys, row) from error
     if batch.num_rows != len(rows):
         raise DatasetGenerationError(
             f"Row {row} of split {job.split!r} of {job.builder.label} has no columns. Yield dicts with at least one."
@@ -272,18 +273,13 @@ def _encode(job: ShardJob, encoder: RowEncoder, rows: Sequence[Any], keys: Seque
     return batch
 
 
-def _cast_failure(
-    job: ShardJob, encoder: RowEncoder, rows: Sequence[Any], keys: Sequence[Any], row: int, whole: CastError
-) -> DatasetGenerationCastError:
-    """The error with the row that is to blame: the first that does not encode by itself, else those of the chunk."""
-    for position, fields in enumerate(rows):
-        try:
-            encoder.encode([fields])
-        except CastError as error:
-            which = f"Row {row + position} (key {keys[position]!r}) of split {job.split!r} of {job.builder.label}"
-            return DatasetGenerationCastError(f"{which} does not fit: {error}")
-    last = row + len(rows) - 1
-    return DatasetGenerationCastError(f"Rows {row} to {last} of split {job.split!r} of {job.builder.label} do not fit: {whole}")
+def _cast_failure(job: ShardJob, error: CastError, keys: Sequence[Any], row: int) -> DatasetGenerationCastError:
+    split = f"split {job.split!r} of {job.builder.label}"
+    if isinstance(error, CellCastError) and error.row is not None:
+        which = f"Row {row + error.row} (key {keys[error.row]!r}) of {split}"
+        advice = error.advice or "Mend the value, or the feature of the column"
+        return DatasetGenerationCastError(f"{which} does not fit column {error.column!r}: {error.reason}. {advice}.", row=row)
+    return DatasetGenerationCastError(f"Rows {row} to {row + len(keys) - 1} of {split} do not fit: {error}", row=row)
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------

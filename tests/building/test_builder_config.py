@@ -1,0 +1,85 @@
+"""Configs: their ids, and how the user's options change them."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from datasets_core.building.builder_config import BuilderConfig, change_config, make_config, option_names
+from datasets_core.errors import ConfigurationError, UnknownOptionError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.meta.data_files import DataFilesDict, DataFilesList
+
+
+@dataclass(eq=False)
+class Dataclass(BuilderConfig):
+    lower: bool = False
+
+
+class Plain(BuilderConfig):
+    def __init__(self, pair=("en", "fr"), **kwargs):
+        super().__init__(name="-".join(pair), version="1.2.0", **kwargs)
+        self.pair = pair
+
+
+@pytest.mark.parametrize(
+    ("options", "config_id"),
+    [
+        ({}, "default"),
+        ({"name": "default", "version": "1.0.0", "data_dir": None}, "default"),
+        ({"lower": True}, "default-lower=True"),
+        ({"size": 3, "lower": True}, "default-lower=True,size=3"),
+        ({"sep": "\t"}, "default-sep=%09"),
+        ({"data_dir": "some//data/"}, "default-data_dir=some%2Fdata"),
+    ],
+)
+def test_short_options_are_spelled_out(options, config_id):
+    assert BuilderConfig().create_config_id(options) == config_id
+
+
+def test_long_or_deep_options_are_hashed():
+    long = BuilderConfig().create_config_id({"text": "x" * 40})
+    deep = BuilderConfig().create_config_id({"columns": ["a", "b"]})
+
+    assert long != deep
+    assert "x" * 40 not in long
+    assert deep == BuilderConfig().create_config_id({"columns": ["a", "b"]})
+    assert deep != BuilderConfig().create_config_id({"columns": ["b", "a"]})
+
+
+def test_features_and_data_files_change_the_id():
+    files = [DataFilesDict(train=DataFilesList(["a.csv"], [("a.csv", 3, mtime)])) for mtime in ("1", "2")]
+    ids = {
+        BuilderConfig().create_config_id({}),
+        BuilderConfig().create_config_id({}, Features({"a": Value("int8")})),
+        *(BuilderConfig(data_files=found).create_config_id({}) for found in files),
+    }
+
+    assert len(ids) == 4
+
+
+@pytest.mark.parametrize("name", ["a/b", "a:b", "", "..", None, 'a"b'])
+def test_a_name_that_is_no_folder_is_refused(name):
+    with pytest.raises(ConfigurationError):
+        BuilderConfig(name)
+
+
+def test_options_of_dataclasses_and_of_plain_classes_are_known():
+    assert option_names(Dataclass) == ["name", "version", "data_dir", "data_files", "description", "lower"]
+    assert option_names(Plain) == ["pair", "name", "version", "data_dir", "data_files", "description"]
+
+
+@pytest.mark.parametrize("config_class", [Dataclass, Plain])
+def test_an_unknown_option_is_named_with_those_that_exist(config_class):
+    with pytest.raises(UnknownOptionError, match="'wrong' is no option of 'reviews'.*'description'"):
+        make_config(config_class, {"wrong": 1}, builder="reviews")
+
+
+def test_changing_a_config_leaves_it_alone():
+    declared = Plain(("de", "en"))
+
+    changed = change_config(declared, {"pair": ("de", "pl"), "data_dir": None}, builder="wmt")
+
+    assert (declared.pair, changed.pair, changed.name) == (("de", "en"), ("de", "pl"), "de-en")
+    with pytest.raises(UnknownOptionError, match="'pears' is no option of 'wmt'.*'pair'"):
+        change_config(declared, {"pears": 1}, builder="wmt")
