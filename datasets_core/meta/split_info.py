@@ -78,13 +78,11 @@ class SplitInfo:
             raise ConfigurationError(f"The number of rows of split {self.name!r} is not recorded. Build the dataset first.")
         return [self.num_examples]
 
-    @property
-    def file_names(self) -> list[str]:
-        """The file name of each shard: as recorded, else by the rule."""
+    def file_name(self, shard: int) -> str:
+        """The file name of a shard: as recorded, else by the rule."""
         if self.shard_names is not None:
-            return self.shard_names
-        total = self.num_shards
-        return [shard_file_name(self.dataset_name or "dataset", self.name, index, total) for index in range(total)]
+            return self.shard_names[shard]
+        return shard_file_name(self.dataset_name or "dataset", self.name, shard, self.num_shards)
 
     @property
     def file_instructions(self) -> list[FileInstruction]:
@@ -285,11 +283,10 @@ def _listed(value: object) -> Iterable[Any]:
 
 def _instructions(instruction: ReadInstruction, splits: Mapping[str, SplitInfo]) -> list[FileInstruction]:
     lengths = {name: info.lengths for name, info in splits.items()}
-    names = {name: info.file_names for name, info in splits.items()}
     found = []
     for split, shard, start, stop in row_ranges(instruction, lengths):
         whole = lengths[split][shard]
-        found.append(FileInstruction(names[split][shard], start, -1 if stop == whole else stop - start, whole))
+        found.append(FileInstruction(splits[split].file_name(shard), start, -1 if stop == whole else stop - start, whole))
     return found
 
 
