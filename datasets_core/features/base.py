@@ -147,7 +147,9 @@ class LargeList(Feature):
 class _SequenceType(type):
     def __call__(cls, feature: Any = None, length: int = -1, id: str | None = None) -> Any:
         if feature is None:
-            raise ConfigurationError("A Sequence needs the feature of its elements. Write for example Sequence(Value('int64')).")
+            raise ConfigurationError(
+                "A Sequence needs the feature of its elements. Write for example Sequence(Value('int64'))."
+            )
         child = as_feature(feature)
         if isinstance(child, dict):
             return {name: List(inner, length=length, id=id) for name, inner in child.items()}
@@ -191,7 +193,9 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
         if len(given) == 1:
             return List(as_feature(given[0], depth=depth + 1))
         raise ConfigurationError(f"A list of {len(given)} features means nothing. Write [feature] for a column of lists.")
-    raise ConfigurationError(f"{given!r} is no feature. Write for example Value('int64'), List(Value('string')) or a dict of them.")
+    raise ConfigurationError(
+        f"{given!r} is no feature. Write for example Value('int64'), List(Value('string')) or a dict of them."
+    )
 
 
 def feature_to_arrow(feature: FeatureType) -> pa.DataType:

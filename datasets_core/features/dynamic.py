@@ -52,7 +52,9 @@ class Json(Feature):
         try:
             return _ENCODER.encode(_plain(value))
         except (TypeError, ValueError, RecursionError) as error:
-            raise CastError(f"A {type(value).__name__} is no JSON value: {error or 'nested too deep'}. Convert it first.") from error
+            raise CastError(
+                f"A {type(value).__name__} is no JSON value: {error or 'nested too deep'}. Convert it first."
+            ) from error
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
         """The value of a JSON text."""
@@ -61,7 +63,9 @@ class Json(Feature):
         try:
             return json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise CastError(f"A stored value is no JSON text: {error}. Show the text itself with Json(decode=False).") from error
+            raise CastError(
+                f"A stored value is no JSON text: {error}. Show the text itself with Json(decode=False)."
+            ) from error
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pyarrow as pa
 
 from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.features.base import Feature
+from datasets_core.features.base import Feature, Value
 from datasets_core.features.dtypes import canonical_name, type_from_name
 
 EXTENSION_NAME = b"ARROW:extension:name"
@@ -37,7 +37,9 @@ class FixedShape(Feature):
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, Iterable):
-            raise ConfigurationError(f"shape={self.shape!r} is no shape. Pass {self.ndim} sizes, for example {(2,) * self.ndim}.")
+            raise ConfigurationError(
+                f"shape={self.shape!r} is no shape. Pass {self.ndim} sizes, for example {(2,) * self.ndim}."
+            )
         shape = tuple(self.shape)
         name = type(self).__name__
         if len(shape) != self.ndim:
@@ -66,6 +68,11 @@ class FixedShape(Feature):
         # process that imports both libraries could not register one name twice, and the storage is the same.
         name = f"{_PREFIX}{type(self).__name__}ExtensionType"
         return {EXTENSION_NAME: name.encode(), EXTENSION_VALUE: json.dumps([list(self.shape), self.dtype]).encode()}
+
+    @property
+    def element(self) -> Value:
+        """The kind of one element."""
+        return Value(self.dtype)
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
         """Complain about an array whose shape is another one."""
@@ -125,8 +132,3 @@ def from_extension(name: str, serialized: bytes) -> FixedShape | None:
         return None
     shape, dtype = json.loads(serialized)
     return kind(tuple(shape), dtype)
-
-
-def is_ragged(feature: Any) -> bool:
-    """True if the first dimension of an array feature has any size."""
-    return isinstance(feature, FixedShape) and feature.shape[0] is None

@@ -124,7 +124,9 @@ def _guess_type(form: Mapping[Any, Any]) -> str | None:
 def _arguments(kind: str, path: str) -> tuple[str, ...]:
     known = _ARGUMENTS.get(kind)
     if known is None:
-        raise ConfigurationError(f"Feature {path!r} has the type {kind!r}, which this version does not know. Known: {', '.join(_ARGUMENTS)}.")
+        raise ConfigurationError(
+            f"Feature {path!r} has the type {kind!r}, which this version does not know. Known: {', '.join(_ARGUMENTS)}."
+        )
     return known
 
 
@@ -163,7 +165,9 @@ def _yaml_entry(feature: FeatureType) -> dict[str, Any]:
         return {"struct": features_to_yaml(feature)}
     if isinstance(feature, (List, LargeList)):
         key = "list" if isinstance(feature, List) else "large_list"
-        inner = features_to_yaml(feature.feature) if isinstance(feature.feature, dict) else _shortest(_yaml_entry(feature.feature))
+        inner = (
+            features_to_yaml(feature.feature) if isinstance(feature.feature, dict) else _shortest(_yaml_entry(feature.feature))
+        )
         length = {"length": feature.length} if isinstance(feature, List) and feature.length != -1 else {}
         return {key: inner, **length}
     if isinstance(feature, Value):
@@ -198,7 +202,9 @@ def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str
         ConfigurationError: it describes no features.
     """
     if not isinstance(form, Iterable) or isinstance(form, (str, Mapping)):
-        raise ConfigurationError(f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'. Mend the card.")
+        raise ConfigurationError(
+            f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'. Mend the card."
+        )
     if depth > MAX_DEPTH:
         raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the card.")
     features: dict[str, FeatureType] = {}
@@ -276,7 +282,9 @@ def _class_names(names: Any, path: str) -> Any:
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"Class names of {path!r} need integers before them: {error}. Write '0': name.") from error
     if sorted(by_code) != list(range(len(names))):
-        raise ConfigurationError(f"Class names of {path!r} have the integers {sorted(by_code)}. Number them from 0, with no gap.")
+        raise ConfigurationError(
+            f"Class names of {path!r} have the integers {sorted(by_code)}. Number them from 0, with no gap."
+        )
     return [by_code[code] for code in range(len(by_code))]
 
 

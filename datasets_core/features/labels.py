@@ -78,6 +78,11 @@ class ClassLabel(Feature):
         return len(self.names)
 
     @property
+    def codes(self) -> dict[str, int]:
+        """The integer of each name."""
+        return self._codes
+
+    @property
     def dtype(self) -> str:
         """The name of the stored type."""
         return "int64"

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.base import (
-    Feature,
     FeatureType,
     LargeList,
     List,
@@ -238,7 +237,9 @@ def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:
     if isinstance(mine, dict) and isinstance(other, dict):
         if mine.keys() != other.keys():
             differ = sorted(mine.keys() ^ other.keys())
-            raise CastError(f"The fields {differ}{f' of {path!r}' if path else ''} are in one of the two features only. Add them.")
+            raise CastError(
+                f"The fields {differ}{f' of {path!r}' if path else ''} are in one of the two features only. Add them."
+            )
         return {name: _reordered(mine[name], inner, f"{path}.{name}".lstrip(".")) for name, inner in other.items()}
     if isinstance(mine, List) and isinstance(other, List):
         return List(_reordered(mine.feature, other.feature, path), length=mine.length, id=mine.id)
@@ -262,7 +263,9 @@ def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
     except KeyError:
         return {}
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise ConfigurationError(f"The features in the metadata of an Arrow schema are broken: {error}. Write the file again.") from error
+        raise ConfigurationError(
+            f"The features in the metadata of an Arrow schema are broken: {error}. Write the file again."
+        ) from error
     return features if isinstance(features, Mapping) else {}
 
 
@@ -307,7 +310,9 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
     if types.is_list(arrow_type) or types.is_list_view(arrow_type):
         return List(_from_field(arrow_type.value_field, depth + 1))
     if types.is_map(arrow_type):
-        return List({"key": _from_field(arrow_type.key_field, depth + 1), "value": _from_field(arrow_type.item_field, depth + 1)})
+        return List(
+            {"key": _from_field(arrow_type.key_field, depth + 1), "value": _from_field(arrow_type.item_field, depth + 1)}
+        )
     if types.is_dictionary(arrow_type) or types.is_run_end_encoded(arrow_type):
         return _from_type(arrow_type.value_type, depth)
     if types.is_decimal32(arrow_type) or types.is_decimal64(arrow_type):

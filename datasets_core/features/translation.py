@@ -103,7 +103,9 @@ class TranslationVariableLanguages(Feature):
         if self.languages:
             unknown = value.keys() - set(self.languages)
             if unknown:
-                raise CastError(f"{sorted(map(str, unknown))} are none of the languages {self.languages}. Add them to the feature.")
+                raise CastError(
+                    f"{sorted(map(str, unknown))} are none of the languages {self.languages}. Add them to the feature."
+                )
         pairs: list[tuple[str, str]] = []
         for language, text in value.items():
             pairs += [(language, text)] if isinstance(text, str) else [(language, one) for one in text]

@@ -302,7 +302,10 @@ _COERCERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Ca
     (types.is_floating, _floats),
     (types.is_boolean, _booleans),
     (lambda t: types.is_string(t) or types.is_large_string(t) or types.is_string_view(t), _strings),
-    (lambda t: types.is_binary(t) or types.is_large_binary(t) or types.is_binary_view(t) or types.is_fixed_size_binary(t), _binaries),
+    (
+        lambda t: types.is_binary(t) or types.is_large_binary(t) or types.is_binary_view(t) or types.is_fixed_size_binary(t),
+        _binaries,
+    ),
     (types.is_decimal, _decimals),
     (types.is_date, _dates),
     (types.is_timestamp, _timestamps),
@@ -352,7 +355,9 @@ def lists_from_dicts(value: Any, names: Iterable[str]) -> dict[str, list[Any]]:
 
 def is_dict_of_lists(feature: Any) -> bool:
     """True for what `Sequence({...})` makes: a dict with nothing but lists inside."""
-    return isinstance(feature, dict) and bool(feature) and all(isinstance(inner, (List, LargeList)) for inner in feature.values())
+    return (
+        isinstance(feature, dict) and bool(feature) and all(isinstance(inner, (List, LargeList)) for inner in feature.values())
+    )
 
 
 def encode_value(feature: FeatureType, value: Any) -> Any:

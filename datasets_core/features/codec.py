@@ -1,0 +1,142 @@
+"""Rows to record batches and back, by functions that are compiled once for each schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.errors import CastError, CellCastError
+from datasets_core.features.base import needs_decoding
+from datasets_core.features.cast import cast_table
+from datasets_core.features.columns import Column, compile_column
+from datasets_core.features.inference import infer_column
+from datasets_core.features.merge import merge_schemas, merge_types
+from datasets_core.features.nesting import Misfit
+from datasets_core.features.schema import Features
+from datasets_core.features.values import decode_value, shown
+
+__all__ = ["Decoder", "RowEncoder", "cast_table", "merge_schemas", "merge_types"]
+
+
+class RowEncoder:
+    """Makes record batches of rows.
+
+    Args:
+        features: the columns; None takes the columns and types of each batch from its rows.
+
+    >>> from datasets_core.features.base import Value
+    >>> RowEncoder(Features({"a": Value("int8")})).encode([{"a": 1}, {"a": None}]).to_pylist()
+    [{'a': 1}, {'a': None}]
+    >>> RowEncoder(None).encode([{"a": 1}, {"a": 2.5, "b": "x"}]).schema.types
+    [DataType(double), DataType(string)]
+    """
+
+    def __init__(self, features: Features | None) -> None:
+        self.features = features
+        self._schema = None if features is None else features.arrow_schema
+        self._columns: list[tuple[str, Column]] = []
+        if features is not None:
+            self._columns = [(name, compile_column(feature)) for name, feature in features.items()]
+
+    @property
+    def schema(self) -> pa.Schema | None:
+        """The schema of every batch; None where each batch has its own."""
+        return self._schema
+
+    def encode(self, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+        """One batch that holds these rows, in their order; a key that a row lacks is null.
+
+        Raises:
+            CellCastError: a value does not fit its column, or a key is none of the features; it names column and row.
+        """
+        if self._schema is None:
+            return _infer_batch(rows)
+        arrays = [_array(name, values, write) for (name, write), values in zip(self._columns, self._values(rows), strict=True)]
+        if not arrays:
+            return _empty_rows(len(rows), self._schema)
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _values(self, rows: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+        try:
+            columns = [[row[name] for row in rows] for name, _ in self._columns]
+            if set(map(len, rows)) <= {len(columns)}:  # as many keys as columns, and every column found: no other key
+                return columns
+        except (KeyError, TypeError, IndexError, AttributeError):
+            pass
+        self._check_keys(rows)
+        return [[row.get(name) for row in rows] for name, _ in self._columns]
+
+    def _check_keys(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        known = dict(self._columns)
+        for index, row in enumerate(rows):
+            if not isinstance(row, Mapping):
+                raise _no_row(row, index)
+            unknown = next((name for name in row if name not in known), None)
+            if unknown is not None:
+                raise CellCastError(
+                    str(unknown),
+                    f"the features have no such column, only {', '.join(map(repr, known)) or 'none'}",
+                    row=index,
+                    advice="Add it to the features, or leave it out of the rows",
+                )
+
+
+def _array(name: str, values: list[Any], write: Column) -> pa.Array:
+    try:
+        return write(values)
+    except Misfit as misfit:
+        raise CellCastError(f"{name}{misfit.path}", misfit.reason, row=misfit.index) from misfit.__cause__
+
+
+def _infer_batch(rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+    for index, row in enumerate(rows):
+        if type(row) is not dict and not isinstance(row, Mapping):
+            raise _no_row(row, index)
+    names = dict.fromkeys(chain.from_iterable(rows))
+    arrays = []
+    for name in names:
+        if not isinstance(name, str):
+            index = next(index for index, row in enumerate(rows) if name in row)
+            raise CellCastError(str(name), "the name of this column is no string", row=index, advice="Name columns by strings")
+        arrays.append(_array(name, [row.get(name) for row in rows], infer_column))
+    if not arrays:
+        return _empty_rows(len(rows), pa.schema([]))
+    return pa.RecordBatch.from_arrays(arrays, list(names))
+
+
+def _empty_rows(length: int, schema: pa.Schema) -> pa.RecordBatch:
+    """Rows without columns, which still can be counted."""
+    batch = pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
+    return batch.replace_schema_metadata(schema.metadata)
+
+
+def _no_row(row: object, index: int) -> CastError:
+    return CastError(
+        f"Row {index} is {shown(row)} ({type(row).__name__}), not a dict. Give each row as a dict: column to value."
+    )
+
+
+class Decoder:
+    """Makes what the user sees of stored values, for the columns where the two differ.
+
+    >>> from datasets_core.features.dynamic import Json
+    >>> decoder = Decoder(Features({"a": Json()}))
+    >>> decoder.columns_to_decode, decoder.decode_value("a", '{"x": 1}')
+    (frozenset({'a'}), {'x': 1})
+    """
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self._decoders: dict[str, Callable[[Any], Any]] = {
+            name: partial(decode_value, feature) for name, feature in features.items() if needs_decoding(feature)
+        }
+        self.columns_to_decode: frozenset[str] = frozenset(self._decoders)
+
+    def decode_value(self, name: str, value: Any) -> Any:
+        """A stored value of one column as the user sees it."""
+        decode = self._decoders.get(name)
+        return value if decode is None else decode(value)

@@ -1,0 +1,260 @@
+"""Columns without features: the Arrow array of Python values, with the type that they share."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import os
+from collections.abc import Callable, Mapping
+from itertools import chain
+from types import NoneType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.features.columns import ARROW_ERRORS, compile_column, is_missing
+from datasets_core.features.dtypes import MAX_DEPTH
+from datasets_core.features.merge import merge_types
+from datasets_core.features.nesting import Misfit, list_array, row_of, struct_array
+from datasets_core.features.schema import feature_from_arrow
+from datasets_core.features.values import as_elements, plain_scalar, shown
+
+types = pa.types
+_BYTES = frozenset({bytes, bytearray, memoryview})
+
+
+def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
+    """The Arrow array of some values, typed by themselves.
+
+    Integers among floats become floats, missing keys of dicts become null, a column of nothing but None has the type null.
+
+    >>> infer_column([{"a": 1}, {"a": 2.5, "b": None}]).type
+    StructType(struct<a: double, b: null>)
+
+    Raises:
+        Misfit: the values share no type.
+    """
+    if depth > MAX_DEPTH:
+        raise Misfit(0, f"a value is nested more than {MAX_DEPTH} levels deep")
+    kinds = set(map(type, values))
+    kinds.discard(NoneType)
+    if not kinds:
+        return pa.array(values, pa.null())
+    if kinds == {dict}:
+        return _infer_dicts(values, depth)
+    if kinds <= {list, tuple}:
+        return _infer_lists(values, depth)
+    arrow_type = _leaf_type(kinds, values)
+    if arrow_type is not None:
+        try:
+            return pa.array(values, None if arrow_type is _BY_ARROW else arrow_type)
+        except ARROW_ERRORS:
+            if kinds == {int}:
+                return _infer_large_integers(values)
+            return compile_column(feature_from_arrow(arrow_type if arrow_type is not _BY_ARROW else pa.infer_type(values)))(
+                values
+            )
+    return _infer_mixed(values, depth)
+
+
+_BY_ARROW = object()
+_LEAVES: dict[type, pa.DataType] = {
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+    str: pa.string(),
+    bytes: pa.binary(),
+    bytearray: pa.binary(),
+    memoryview: pa.binary(),
+    datetime.date: pa.date32(),
+    datetime.time: pa.time64("us"),
+    datetime.timedelta: pa.duration("us"),
+}
+
+
+def _leaf_type(kinds: set[type], values: list[Any]) -> Any:
+    """The type of values of one kind, or of kinds that go together; None if it takes a closer look."""
+    if len(kinds) == 1:
+        kind = next(iter(kinds))
+        if kind is datetime.datetime:
+            return _timestamp_type(values)
+        return _BY_ARROW if kind is decimal.Decimal else _LEAVES.get(kind)
+    if kinds == {int, float}:
+        return pa.float64()
+    if kinds <= _BYTES | {str}:
+        return pa.binary()
+    return _BY_ARROW if kinds == {int, decimal.Decimal} else None
+
+
+def _timestamp_type(values: list[Any]) -> pa.DataType | None:
+    zones = {None if value.tzinfo is None else str(pa.infer_type([value]).tz) for value in values if value is not None}
+    if len(zones) == 1:
+        return pa.timestamp("us", tz=zones.pop())
+    return None if None in zones else pa.timestamp("us", tz="UTC")
+
+
+def _infer_large_integers(values: list[Any]) -> pa.Array:
+    numbers = [value for value in values if value is not None]
+    if min(numbers) >= 0 and max(numbers) < 1 << 64:
+        return pa.array(values, pa.uint64())
+    largest = max(numbers, key=abs)
+    index = values.index(largest)
+    if abs(largest) < 1 << 64 and (first := next((n for n in numbers if n < 0), None)) is not None and largest > 0:
+        index, other = values.index(largest), values.index(first)
+        raise Misfit(index, f"{shown(largest)} needs uint64, and {shown(first)} in row {other} is negative")
+    raise Misfit(index, f"{shown(largest)} is an integer of more than 64 bits")
+
+
+def _infer_dicts(values: list[Any], depth: int) -> pa.Array:
+    names = dict.fromkeys(chain.from_iterable(value for value in values if value is not None))
+    fields, children = [], []
+    for name in names:
+        if not isinstance(name, str):
+            index = next(index for index, value in enumerate(values) if value is not None and name in value)
+            raise Misfit(index, f"the key {shown(name)} ({type(name).__name__}) is no string")
+        try:
+            child = infer_column([None if value is None else value.get(name) for value in values], depth + 1)
+        except Misfit as misfit:
+            raise misfit.at(misfit.index, f".{name}") from misfit
+        fields.append(pa.field(name, child.type))
+        children.append(child)
+    valid = np.array([value is not None for value in values], bool)
+    return struct_array(pa.struct(fields), len(values), None if valid.all() else valid, children)
+
+
+def _infer_lists(values: list[Any], depth: int) -> pa.Array:
+    lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
+    try:
+        child = infer_column(list(chain.from_iterable(value for value in values if value is not None)), depth + 1)
+    except Misfit as misfit:
+        raise misfit.at(row_of(misfit.index, lengths), "[]") from misfit
+    valid = np.array([value is not None for value in values], bool)
+    return list_array(pa.list_(child.type), lengths, None if valid.all() else valid, child)
+
+
+# -- values of several kinds -------------------------------------------------------------------------------------------
+
+
+def _infer_mixed(values: list[Any], depth: int) -> pa.Array:
+    """Values that have to be converted, or are of several kinds whose types have to be joined first."""
+    plain: list[Any] = []
+    for index, value in enumerate(values):
+        try:
+            plain.append(None if is_missing(value) else _plain(value))
+        except CastError as error:
+            raise Misfit(index, str(error).removesuffix(".")) from error
+    groups: dict[Any, list[int]] = {}
+    for index, value in enumerate(plain):
+        if value is not None:
+            groups.setdefault(_group(value), []).append(index)
+    if len(groups) <= 1 and next(iter(groups), None) in _DIRECT:
+        return infer_column(plain, depth)
+    joined: pa.DataType = pa.null()
+    seen: list[tuple[int, pa.DataType]] = []
+    for indices in groups.values():
+        members = [plain[index] for index in indices]
+        try:
+            arrow_type = _type_of_group(members, depth)
+        except Misfit as misfit:
+            raise misfit.at(indices[misfit.index], "") from misfit
+        wider = merge_types(joined, arrow_type)
+        if wider is None:
+            raise _conflict(values, indices[0], arrow_type, seen)
+        seen.append((indices[0], arrow_type))
+        joined = wider
+    try:
+        return compile_column(feature_from_arrow(joined))(plain)
+    except ConfigurationError as error:
+        raise Misfit(0, str(error).removesuffix(".")) from error
+
+
+def _conflict(values: list[Any], index: int, arrow_type: pa.DataType, seen: list[tuple[int, pa.DataType]]) -> Misfit:
+    before, type_before = next(((i, t) for i, t in seen if merge_types(t, arrow_type) is None), seen[0])
+    a, b = values[before], values[index]
+    return Misfit(
+        index,
+        f"{shown(b)} ({type(b).__name__}, {arrow_type}) does not fit {shown(a)} ({type(a).__name__}, {type_before}) of row {before}",
+    )
+
+
+_DIRECT: tuple[type, ...] = (dict, list, tuple, datetime.datetime, decimal.Decimal, *_LEAVES)
+
+
+def _group(value: Any) -> Any:
+    """What decides the Arrow type of one value, as far as it can be told without looking inside."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim
+    if isinstance(value, np.generic):
+        return value.dtype
+    if isinstance(value, datetime.datetime):
+        return datetime.datetime, value.tzinfo is None
+    return list if isinstance(value, (list, tuple)) else type(value)
+
+
+def _type_of_group(members: list[Any], depth: int) -> pa.DataType:
+    first = members[0]
+    if isinstance(first, np.ndarray):
+        arrow_type = _numpy_type(first.dtype)
+        for _ in range(first.ndim):
+            arrow_type = pa.list_(arrow_type)
+        return arrow_type
+    if isinstance(first, np.generic):
+        return _numpy_type(first.dtype)
+    return infer_column(members, depth).type
+
+
+def _numpy_type(dtype: np.dtype[Any]) -> pa.DataType:
+    if dtype.kind in "US":
+        return pa.string() if dtype.kind == "U" else pa.binary()
+    if dtype.kind in "mM":
+        return pa.array(np.zeros(0, dtype)).type
+    return pa.from_numpy_dtype(dtype)
+
+
+_CONVERSIONS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (bool, bool),
+    (int, int),
+    (float, float),
+    (str, lambda value: str.__str__(value)),
+    (bytes, bytes),
+    (decimal.Decimal, decimal.Decimal),
+    (os.PathLike, os.fspath),
+    (Mapping, dict),
+)
+
+
+def _plain(value: Any) -> Any:
+    """`value` as one of the kinds that Arrow knows."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain_numpy(value)
+    if type(value) in _DIRECT:
+        return value
+    for kind, convert in _CONVERSIONS:
+        if isinstance(value, kind):
+            return convert(value)
+    if isinstance(value, datetime.datetime) and hasattr(value, "to_datetime64"):  # a pandas.Timestamp
+        return value.to_pydatetime() if value.tzinfo is not None else value.to_datetime64()
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)):
+        return value
+    if isinstance(value, pa.Scalar):
+        return value.as_py()
+    try:
+        return as_elements(value)
+    except CastError:
+        raise CastError(f"{shown(value)} ({type(value).__name__}) has no Arrow type.") from None
+
+
+def _plain_numpy(value: Any) -> Any:
+    if isinstance(value, np.ma.MaskedArray):
+        return value.tolist()
+    if value.ndim == 0 and isinstance(value, np.ndarray):
+        return _plain_numpy(value[()]) if isinstance(value[()], np.generic) else _plain(value[()])
+    if isinstance(value, (np.str_, np.bytes_, np.bool_)):
+        return plain_scalar(value)
+    if value.dtype.kind in "biufUSmM":
+        return value
+    if value.dtype.kind == "O":
+        return list(value)
+    raise CastError(f"{shown(value)} ({value.dtype}) has no Arrow type.")

@@ -1,0 +1,131 @@
+"""Lists and structs of Arrow put together from lengths, masks and children, and taken apart again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+types = pa.types
+Mask = npt.NDArray[np.bool_]
+Lengths = npt.NDArray[np.int64]
+
+
+class Misfit(Exception):
+    """A value that does not fit, at a position of the values at hand; each level above turns it into its own position."""
+
+    def __init__(self, index: int, reason: str, path: str = "") -> None:
+        super().__init__(index, reason, path)
+        self.index, self.reason, self.path = index, reason, path
+
+    def at(self, index: int, step: str = "") -> Misfit:
+        """The same, seen from one level above."""
+        return Misfit(index, self.reason, f"{step}{self.path}")
+
+
+def bitmap(valid: Mask | None) -> pa.Buffer | None:
+    """The validity buffer of a mask; None where nothing is null."""
+    return None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+
+
+def list_array(arrow_type: pa.DataType, lengths: Lengths, valid: Mask | None, child: pa.Array) -> pa.Array:
+    """A list array of that type.
+
+    Args:
+        arrow_type: a list, a large list or a list of fixed size.
+        lengths: how many elements of `child` each row takes; 0 where the row is null.
+        valid: False where a row is null; None if no row is.
+        child: the elements of all rows.
+
+    Raises:
+        Misfit: a row has another number of elements than the type allows.
+    """
+    if types.is_fixed_size_list(arrow_type):
+        return _fixed_list_array(arrow_type, lengths, valid, child)
+    large = types.is_large_list(arrow_type)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    if not large and offsets[-1] > 2**31 - 1:
+        raise Misfit(0, "the lists of one batch have more than 2**31 elements; make it a LargeList, or write smaller batches")
+    buffer = pa.py_buffer(offsets if large else offsets.astype(np.int32))
+    return pa.Array.from_buffers(arrow_type, len(lengths), [bitmap(valid), buffer], children=[child])
+
+
+def _fixed_list_array(arrow_type: pa.DataType, lengths: Lengths, valid: Mask | None, child: pa.Array) -> pa.Array:
+    size = arrow_type.list_size
+    wrong = lengths != size if valid is None else valid & (lengths != size)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise Misfit(row, f"a list of {lengths[row]} elements does not fit {arrow_type}")
+    if valid is not None and size:  # a null row has elements too, which are never seen
+        slots = np.repeat(valid, size)
+        places = np.where(slots, np.cumsum(slots) - 1, 0)
+        indices = pa.Array.from_buffers(pa.int64(), len(places), [bitmap(slots), pa.py_buffer(places.astype(np.int64))])
+        child = child.take(indices)
+    return pa.Array.from_buffers(arrow_type, len(lengths), [bitmap(valid)], children=[child])
+
+
+def struct_array(arrow_type: pa.DataType, length: int, valid: Mask | None, children: Sequence[pa.Array]) -> pa.Array:
+    """A struct array of that type, with `length` rows."""
+    return pa.Array.from_buffers(arrow_type, length, [bitmap(valid)], children=list(children))
+
+
+def row_of(index: int, lengths: Lengths) -> int:
+    """The row that holds element `index`, when each row takes `lengths` elements."""
+    return int(np.searchsorted(np.cumsum(lengths), index, side="right"))
+
+
+def fill(buffer: pa.Buffer, dtype: Any, array: pa.Array) -> npt.NDArray[Any]:
+    """The values of a primitive array as numpy sees its buffer; what stands under nulls has no meaning."""
+    return np.frombuffer(buffer, dtype=dtype)[array.offset : array.offset + len(array)]
+
+
+def validity(array: pa.Array) -> Mask | None:
+    """False where an array is null; None if it is nowhere."""
+    if array.null_count == 0:
+        return None
+    if types.is_null(array.type):
+        return np.zeros(len(array), bool)
+    buffer = array.buffers()[0]
+    if buffer is None:  # a type whose nulls have no bitmap
+        return ~np.array(array.is_null().to_pylist(), bool)
+    bits = np.unpackbits(np.frombuffer(buffer, np.uint8), count=array.offset + len(array), bitorder="little")
+    return bits[array.offset :].astype(bool)
+
+
+def list_parts(array: pa.Array) -> tuple[Lengths, Mask | None, pa.Array]:
+    """Lengths, mask and elements of any list-like array; elements that hide under nulls are left out."""
+    valid = validity(array)
+    if types.is_fixed_size_list(array.type):
+        lengths = np.full(len(array), array.type.list_size, np.int64)
+    elif types.is_list_view(array.type) or types.is_large_list_view(array.type):
+        wide = types.is_large_list_view(array.type)
+        array = array.cast(pa.large_list(array.type.value_field) if wide else pa.list_(array.type.value_field))
+        return list_parts(array)
+    else:
+        wide = types.is_large_list(array.type)
+        offsets = np.frombuffer(array.buffers()[1] or b"", np.int64 if wide else np.int32)
+        lengths = np.diff(offsets[array.offset : array.offset + len(array) + 1]).astype(np.int64)
+        if not len(array):
+            lengths = np.zeros(0, np.int64)
+    if valid is not None:
+        lengths = np.where(valid, lengths, 0)
+    if types.is_map(array.type):
+        return lengths, valid, _map_elements(array, valid)
+    return lengths, valid, array.flatten()
+
+
+def _map_elements(array: pa.Array, valid: Mask | None) -> pa.Array:
+    entries = pa.ListArray.from_arrays(array.offsets, pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"]))
+    if valid is None:
+        return entries.flatten()
+    kept = pa.Array.from_buffers(entries.type, len(array), [bitmap(valid), entries.buffers()[1]], children=[entries.values])
+    return kept.flatten()
+
+
+def struct_parts(array: pa.Array) -> tuple[Mask | None, dict[str, pa.Array]]:
+    """Mask and fields of a struct array; a field is null where its struct is."""
+    return validity(array), dict(zip((field.name for field in array.type), array.flatten(), strict=True))
