@@ -128,4 +128,4 @@ _HOMES = {
 }
 
 __getattr__, __dir__ = attach(__name__, _HOMES)
-__all__ = ["__version__", *_HOMES]  # type: ignore[misc]
+__all__ = ["__version__", *_HOMES]

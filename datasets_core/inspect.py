@@ -11,7 +11,8 @@ from datasets_core.load import load_dataset_builder
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.resolve.resolve import Request, source_of
+from datasets_core.resolve.request import Request
+from datasets_core.resolve.resolve import source_of
 
 Path = str | os.PathLike[str]
 

@@ -16,7 +16,8 @@ from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download import DownloadConfig, DownloadMode
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.split import ReadInstruction, Split, parse_split
-from datasets_core.resolve.resolve import Request, resolve
+from datasets_core.resolve.request import Request
+from datasets_core.resolve.resolve import resolve
 
 logger = logging.get_logger(__name__)
 
@@ -63,7 +64,8 @@ def load_dataset(
         num_proc: worker processes of a build.
         storage_options: for the file systems of URLs.
         config_kwargs: options of the builder's config, such as `sep=` of csv; `trust_remote_code=True` lets a script that is
-            found in a folder run; `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
+            found in a folder run, and `False` no script at all;
+            `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
 
     Returns:
         A `Dataset` for one split expression, a list, tuple or dict of them for several, a `DatasetDict` for None.
@@ -136,7 +138,7 @@ def load_dataset_builder(
 
     The arguments are those of `load_dataset`.
     """
-    trusted = config_kwargs.pop("trust_remote_code", False)
+    trusted = config_kwargs.pop("trust_remote_code", None)
     if trusted not in (True, False, None):
         raise ConfigurationError(f"trust_remote_code is {trusted!r}. Give True or False; this version has no sandbox.")
     _download_mode(download_mode)
@@ -156,7 +158,7 @@ def load_dataset_builder(
             features=_features(features),
             token=token,
             storage_options=storage_options,
-            trust_remote_code=bool(trusted),
+            trust_remote_code=trusted,
             options=config_kwargs,
         )
     )

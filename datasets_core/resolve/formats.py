@@ -67,6 +67,18 @@ def infer_format(data_files: DataFilesDict, *, dataset: str) -> Format:
     return Format(name, dict(options), DataFilesDict({split: paths for split, paths in kept.items() if paths}))
 
 
+def keep_format(data_files: DataFilesDict, name: str, *, dataset: str) -> DataFilesDict:
+    """The files whose extension is of the format `name`, or all of them where none is.  A warning names what is left out."""
+    chosen = [
+        path for paths in data_files.values() for path in paths if (found := registry.format_of(path)) and found[0] == name
+    ]
+    if not chosen:
+        return data_files
+    kept = DataFilesDict({split: paths.keep(chosen) for split, paths in data_files.items()})
+    _warn_of(data_files, kept, name, dataset)
+    return DataFilesDict({split: paths for split, paths in kept.items() if paths})
+
+
 def _choice(path: str) -> Choice | None:
     found = registry.format_of(path)
     return found and (found[0], tuple(sorted(found[1].items())))

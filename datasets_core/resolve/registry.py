@@ -102,11 +102,16 @@ def rank(name: str) -> int:
 def _by_extension(extension: str) -> tuple[str, Mapping[str, Any]] | None:
     if extension in COMPRESSION:
         return None
+    return _built_in_by_extension(extension) or _plugin_by_extension(extension, tuple(sys.path))
+
+
+@lru_cache(maxsize=512)
+def _built_in_by_extension(extension: str) -> tuple[str, Mapping[str, Any]] | None:
     for name in BUILT_IN:
         options = _extensions_of(name).get(extension)
         if options is not None:
             return name, options
-    return _plugin_by_extension(extension, tuple(sys.path))
+    return None
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,127 @@
+"""A folder of data files, local or at a URL, and the card that may name its configs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from datasets_core import files
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.errors import UnknownConfigError
+from datasets_core.meta.card import Card, ConfigEntry, read_card, read_dataset_infos
+from datasets_core.meta.data_files import resolve_data_files
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.resolve import registry
+from datasets_core.resolve.formats import infer_format
+from datasets_core.resolve.request import DEFAULT, Request, files_below
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """A folder, local or at a URL, whose card may name configs."""
+
+    request: Request
+    folder: str
+
+    @property
+    def card(self) -> Card:
+        """The card of the folder; an empty one where it has none."""
+        return read_folder_card(self.folder, self.request.storage_options)
+
+    @property
+    def config_names(self) -> list[str]:
+        return [entry.name for entry in self.card.configs] or [DEFAULT]
+
+    @property
+    def default_config_name(self) -> str | None:
+        return _default_of(self.card)
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        return self.card.infos
+
+    def builder(self) -> DatasetBuilder:
+        asked, card = self.request, self.card
+        entry = self._entry(card)
+        base = files.join(self.folder, asked.data_dir or entry.data_dir or "").rstrip("/") or "/"
+        chosen = asked.data_files if asked.data_files is not None else entry.data_files
+        if chosen is not None:
+            found = resolve_data_files(chosen, base, storage_options=asked.storage_options)
+        else:
+            found = files_below(base, asked.storage_options)
+        best = infer_format(found, dataset=asked.path)
+        written = dict(entry.options)
+        features = written.pop("features", None)
+        if entry.version is not None:
+            written["version"] = entry.version
+        made = replace(asked, features=asked.features or features).builder(
+            registry.builder_class(best.name),
+            {**best.options, **written, **asked.options},
+            dataset_name=_dataset_name(self.folder),
+            config_name=entry.name,
+            base_path=self.folder,
+            data_files=best.files,
+            info=self._info(card, entry),
+        )
+        made.is_partial = self._is_partial
+        return made
+
+    @property
+    def _is_partial(self) -> bool:
+        """Whether the user chose files: a part of them has other totals than the whole."""
+        return self.request.data_files is not None or self.request.data_dir is not None
+
+    def _entry(self, card: Card) -> ConfigEntry:
+        """The config that is asked for.  Files or a folder of the user's own stand outside the card's configs."""
+        asked = self.request
+        if asked.name is None and self._is_partial:
+            return ConfigEntry(DEFAULT)
+        known = {entry.name: entry for entry in card.configs} or {DEFAULT: ConfigEntry(DEFAULT)}
+        wanted = asked.name or _default_of(card)
+        if wanted is None or wanted not in known:
+            raise UnknownConfigError(wanted, dataset=asked.path, known=known)
+        return known[wanted]
+
+    def _info(self, card: Card, entry: ConfigEntry) -> DatasetInfo | None:
+        """What the card records of the config, unless the user's own files take the place of all configs."""
+        return None if self.request.name is None and self._is_partial else card.infos.get(entry.name)
+
+
+def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None) -> Card:
+    """What `dataset_infos.json`, `.huggingface.yaml` and `README.md` of a folder say, joined; the last named has the word.
+
+    Raises:
+        ManifestError: one of them is broken.
+    """
+    card = Card()
+    for name in ("dataset_infos.json", ".huggingface.yaml", "README.md"):
+        path = files.join(folder, name)
+        text = read_text(path, storage_options)
+        if text is not None:
+            said = Card(infos=read_dataset_infos(text, path=path)) if name.endswith(".json") else read_card(text, path=path)
+            card = card.merge(said)
+    return card
+
+
+def read_text(path: str, storage_options: dict[str, Any] | None) -> str | None:
+    """A small file as text, or None where there is none."""
+    if not files.is_url(path):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return file.read()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+    if files.entry(path, storage_options) is None:
+        return None
+    with files.open_binary(path, storage_options) as remote:
+        return remote.read().decode("utf-8", errors="replace")
+
+
+def _default_of(card: Card) -> str | None:
+    return card.default_config if card.configs else DEFAULT
+
+
+def _dataset_name(folder: str) -> str:
+    return os.path.basename(folder.rstrip("/")) or DEFAULT

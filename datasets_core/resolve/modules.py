@@ -1,0 +1,211 @@
+"""What a script is made of: its text and the modules beside it that it imports relatively, found by the parser and not run."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from datasets_core.errors import DatasetNotFoundError, ScriptError
+
+ROOT = "datasets_core_scripts"
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The text of one module of a script.
+
+    Attributes:
+        name: dotted, as seen from the script's folder; "" for the folder itself.
+        path: where it was read.
+        text: its bytes.
+        is_package: whether it is a folder's `__init__.py`.
+    """
+
+    name: str
+    path: str
+    text: bytes
+    is_package: bool = False
+
+
+FOLDER = Module("", "", b"", is_package=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script as it was read: nothing of it has run.
+
+    Attributes:
+        path: the script, absolute.
+        modules: the script first, then what it imports relatively, each once.
+    """
+
+    path: str
+    modules: tuple[Module, ...]
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the texts, wherever they lie: the identity of what the script does."""
+        sha = hashlib.sha256()
+        for module in sorted(self.modules, key=lambda each: each.name):
+            sha.update(f"{module.name}\0{len(module.text)}\0".encode() + module.text)
+        return sha.hexdigest()
+
+    @property
+    def package(self) -> str:
+        """The name of the package that its modules live in."""
+        place = hashlib.sha256(f"{self.path}\0{self.digest}".encode()).hexdigest()
+        return f"{ROOT}.{identifier(self.modules[0].name)}_{place[:12]}"
+
+    def name_of(self, module: Module) -> str:
+        """The full name of one of its modules."""
+        return f"{self.package}.{identifier(module.name) if module is self.modules[0] else module.name}"
+
+
+def read_script(path: str | os.PathLike[str]) -> Script:
+    """Read a script and the modules beside it that it imports relatively, without running any of it.
+
+    Raises:
+        DatasetNotFoundError: no such file.
+        ScriptError: no Python, or a relative import of what is not in the script's folder.
+    """
+    full = os.path.abspath(os.fspath(path))
+    folder, stem = os.path.dirname(full), os.path.basename(full).removesuffix(".py")
+    modules = [_read_module(full, stem, is_package=False)]
+    names = {stem, ""}
+    for module in modules:  # grows while it is walked
+        inside = module.name.split(".") if module.is_package else module.name.split(".")[:-1]
+        for wanted in scan(module.path, module.text).relative:
+            for name, found in _beside(folder, inside, wanted, module.path):
+                if name not in names:
+                    names.add(name)
+                    modules.append(_read_module(found, name, is_package=os.path.basename(found) == "__init__.py"))
+    return Script(full, tuple(modules))
+
+
+def _read_module(path: str, name: str, *, is_package: bool) -> Module:
+    try:
+        with open(path, "rb") as file:
+            return Module(name, path, file.read(), is_package)
+    except OSError as error:
+        raise DatasetNotFoundError(f"The script {path} cannot be read: {error.strerror}. Check the path.") from error
+
+
+def _beside(folder: str, inside: list[str], wanted: Relative, path: str) -> list[tuple[str, str]]:
+    """(dotted name, file) of the modules that one relative import opens, packages on the way included."""
+    up = wanted.level - 1
+    if up > len(inside):
+        raise ScriptError(
+            path, "a relative import leaves the script's folder", line=wanted.line, advice="Move the module beside it"
+        )
+    base = inside[: len(inside) - up]
+    target = [*base, *wanted.module.split(".")] if wanted.module else base
+    found = []
+    for depth in range(len(base) + 1, len(target) + 1):
+        file = _file_of(folder, target[:depth])
+        if file is not None:
+            found.append((".".join(target[:depth]), file))
+        elif not wanted.guarded and (depth == len(target) or not os.path.isdir(os.path.join(folder, *target[:depth]))):
+            missing = os.path.join(folder, *target[:depth]) + ".py"
+            raise ScriptError(path, f"it imports {missing}, which does not exist", line=wanted.line, advice="Add that file")
+    for name in wanted.names:  # `from . import a`, or a submodule of a package
+        file = _file_of(folder, [*target, name])
+        if file is not None:
+            found.append((".".join([*target, name]), file))
+    return found
+
+
+def _file_of(folder: str, parts: Sequence[str]) -> str | None:
+    plain = os.path.join(folder, *parts)
+    for candidate in (f"{plain}.py", os.path.join(plain, "__init__.py")):
+        if os.path.isfile(candidate):
+            return candidate
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """`from .module import names`.
+
+    Attributes:
+        level: number of dots.
+        module: what stands behind them, or "".
+        names: what is imported.
+        line: where.
+        guarded: whether the code copes without it.
+    """
+
+    level: int
+    module: str
+    names: tuple[str, ...]
+    line: int
+    guarded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """The imports of one module.
+
+    Attributes:
+        relative: those of modules beside it.
+        needed: (top-level package, line) of the others, but for those that the code copes without.
+    """
+
+    relative: tuple[Relative, ...]
+    needed: tuple[tuple[str, int], ...]
+
+
+@lru_cache(maxsize=64)
+def scan(path: str, text: bytes) -> Imports:
+    """The imports of a text, wherever in it they stand.
+
+    Raises:
+        ScriptError: the text is no Python; names the line.
+    """
+    try:
+        tree = ast.parse(text, path)
+    except SyntaxError as error:
+        raise ScriptError(path, f"it is no Python ({error.msg})", line=error.lineno) from error
+    except ValueError as error:  # a null byte
+        raise ScriptError(path, f"it is no Python ({error})") from error
+    relative: list[Relative] = []
+    needed: list[tuple[str, int]] = []
+    for node, guarded in _import_nodes(tree, guarded=False):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            names = tuple(alias.name for alias in node.names)
+            relative.append(Relative(node.level, node.module or "", names, node.lineno, guarded))
+        elif not guarded:
+            names = (node.module or "",) if isinstance(node, ast.ImportFrom) else tuple(alias.name for alias in node.names)
+            needed += [(name.partition(".")[0], node.lineno) for name in names]
+    return Imports(tuple(relative), tuple(needed))
+
+
+def _import_nodes(node: ast.AST, *, guarded: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Every import below `node`, and whether the script copes without it."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield node, guarded
+    elif isinstance(node, ast.Try | ast.TryStar):
+        copes = guarded or any(_catches_missing(handler) for handler in node.handlers)
+        for child in ast.iter_child_nodes(node):
+            yield from _import_nodes(child, guarded=copes)
+    elif isinstance(node, ast.If):
+        typing_only = "TYPE_CHECKING" in ast.unparse(node.test)
+        for child in ast.iter_child_nodes(node):
+            yield from _import_nodes(child, guarded=guarded or (typing_only and child in node.body))
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _import_nodes(child, guarded=guarded)
+
+
+def _catches_missing(handler: ast.ExceptHandler) -> bool:
+    caught = "" if handler.type is None else ast.unparse(handler.type)
+    return handler.type is None or any(name in caught for name in ("ImportError", "ModuleNotFoundError", "Exception"))
+
+
+def identifier(stem: str) -> str:
+    """A file's stem as a name of Python: `imagenet-1k` → `imagenet_1k`."""
+    return re.sub(r"\W", "_", stem)

@@ -1,0 +1,95 @@
+"""What the user asks for as one value, and what a reference turns out to be as one protocol."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from datasets_core import files
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.schema import Features
+from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_files, list_folder
+from datasets_core.meta.info import DatasetInfo
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asks for, but for splits and the ways of building.
+
+    Attributes:
+        path: format, folder, script, file or URL.
+        name: config, or None for the default one.
+        data_dir: narrows a folder; where a script's manual files lie.
+        data_files: the files, by split or not.
+        cache_dir: folder of finished datasets.
+        features: the types of the columns.
+        token: for hosts that ask for one.
+        storage_options: for the file systems of URLs.
+        trust_remote_code: True lets a script that is found in a folder run, False none at all; None those that are named.
+        options: for the builder's config.
+    """
+
+    path: str
+    name: str | None = None
+    data_dir: str | None = None
+    data_files: DataFiles | None = None
+    cache_dir: str | None = None
+    features: Features | None = None
+    token: bool | str | None = None
+    storage_options: dict[str, Any] | None = None
+    trust_remote_code: bool | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def builder(self, cls: type[DatasetBuilder], options: Mapping[str, Any], **own: Any) -> DatasetBuilder:
+        """A builder of `cls` with what every kind of source passes on.
+
+        Raises:
+            ConfigurationError: an option that has the name of something that is passed on.
+        """
+        passed = {
+            "cache_dir": self.cache_dir,
+            "features": self.features,
+            "token": self.token,
+            "storage_options": self.storage_options,
+            **own,
+        }
+        clash = sorted(passed.keys() & options.keys())
+        if clash:
+            raise ConfigurationError(
+                f"{clash[0]!r} is no option of a config: it follows from the other arguments. Leave it out."
+            )
+        return cls(**passed, **options)
+
+
+class Source(Protocol):
+    """What a reference turned out to be."""
+
+    @property
+    def config_names(self) -> list[str]:
+        """The names of its configs, at least one."""
+
+    @property
+    def default_config_name(self) -> str | None:
+        """The config that is meant when none is named; None where one has to be."""
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        """What its author recorded, by config."""
+
+    def builder(self) -> DatasetBuilder:
+        """The builder of the config that was asked for."""
+
+
+def files_below(folder: str, storage_options: dict[str, Any] | None) -> DataFilesDict:
+    """The files of a folder by the split that their names tell.
+
+    Raises:
+        DataFilesNotFoundError: no such folder, or no data file in it.
+    """
+    base = folder if files.is_url(folder) else os.path.abspath(files.local_path(folder))
+    return infer_data_files(list_folder(base, storage_options=storage_options), base)

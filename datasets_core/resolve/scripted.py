@@ -1,0 +1,75 @@
+"""A dataset script as a source, with what is recorded beside it: card, `dataset_infos.json`, `checksums.tsv`."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.meta.card import read_checksums
+from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.resolve.folder import read_folder_card, read_text
+from datasets_core.resolve.modules import read_script
+from datasets_core.resolve.request import DEFAULT, Request
+from datasets_core.resolve.script import load
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptSource:
+    """A script that the user named or trusted."""
+
+    request: Request
+    script: str
+
+    @property
+    def builder_class(self) -> type[DatasetBuilder]:
+        """The class that the script defines; the script runs."""
+        return load(read_script(self.script))
+
+    @property
+    def config_names(self) -> list[str]:
+        return [config.name for config in self.builder_class.BUILDER_CONFIGS] or [DEFAULT]
+
+    @property
+    def default_config_name(self) -> str | None:
+        cls = self.builder_class
+        if cls.DEFAULT_CONFIG_NAME is not None:
+            return cls.DEFAULT_CONFIG_NAME
+        names = self.config_names
+        return names[0] if len(names) == 1 else DEFAULT if DEFAULT in names else None
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        return read_folder_card(os.path.dirname(self.script)).infos
+
+    def builder(self) -> DatasetBuilder:
+        asked, script = self.request, read_script(self.script)
+        folder = os.path.dirname(script.path)
+        found: DataFilesDict | None = None
+        if asked.data_files is not None:
+            found = resolve_data_files(asked.data_files, asked.data_dir or folder, storage_options=asked.storage_options)
+        return asked.builder(
+            load(script),
+            asked.options,
+            dataset_name=os.path.basename(script.path).removesuffix(".py"),
+            config_name=asked.name,
+            base_path=folder,
+            hash=script.digest,
+            data_dir=asked.data_dir,
+            data_files=found,
+            info=self._info(folder),
+        )
+
+    def _info(self, folder: str) -> DatasetInfo | None:
+        name = self.request.name or self.default_config_name
+        info = self.recorded.get(name) if name is not None else None
+        path = os.path.join(folder, "checksums.tsv")
+        text = read_text(path, None)
+        if text is None:
+            return info
+        info = copy.copy(info) if info is not None else DatasetInfo()
+        info.download_checksums = {**(info.download_checksums or {}), **read_checksums(text, path=path)}
+        return info

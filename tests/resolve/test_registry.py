@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.errors import DataFilesWarning, PluginError, UnknownFormatError
+from datasets_core.resolve import registry
+
+
+@pytest.mark.parametrize("name", ["csv", "json", "parquet", "arrow", "text"])
+def test_every_format_of_the_library_has_its_builder(name: str) -> None:
+    found = registry.builder_class(name)
+    assert issubclass(found, DatasetBuilder)
+    assert registry.is_format(name)
+    assert registry.builder_class(name) is found
+
+
+def test_an_unknown_format_is_an_error_that_names_the_known_ones() -> None:
+    with pytest.raises(
+        UnknownFormatError, match=r"'xls' is no data format\. Formats: 'parquet', 'arrow', 'json', 'csv', 'text'"
+    ):
+        registry.builder_class("xls")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.csv", ("csv", {})),
+        ("a.CSV", ("csv", {})),
+        ("a.tsv", ("csv", {"sep": "\t"})),
+        ("a.csv.gz", ("csv", {})),
+        ("a.csv.bz2.gz", ("csv", {})),
+        ("a.csv.zip", ("csv", {})),
+        ("a.jsonl", ("json", {})),
+        ("a.ndjson.zst", ("json", {})),
+        ("a.json", ("json", {})),
+        ("a.parquet", ("parquet", {})),
+        ("a.arrow", ("arrow", {})),
+        ("a.txt", ("text", {})),
+        ("x.csv.1", ("csv", {})),
+        ("https://example.org/a.json?download=x.csv", ("json", {})),
+        ("https://example.org/a.csv#part.txt", ("csv", {})),
+        ("zip://a.txt::b.csv", ("text", {})),
+        ("folder.csv/LICENSE", None),
+        (".csv", None),
+        ("a.gz", None),
+        ("a", None),
+    ],
+)
+def test_the_extension_tells_the_format(path: str, expected: object) -> None:
+    assert registry.format_of(path) == expected
+
+
+@pytest.mark.parametrize(("path", "expected"), [("a.zip", True), ("a.TAR.gz", True), ("a.tgz", True), ("a.gz", False)])
+def test_archives_are_known_by_name(path: str, expected: bool) -> None:
+    assert registry.is_archive(path) is expected
+
+
+def test_another_package_adds_a_format(install: Callable[..., None]) -> None:
+    install("fake_plugin", "fake = fake_plugin:Fake")
+    assert registry.builder_class("fake").__name__ == "Fake"
+    assert registry.format_of("a.fak2.gz") == ("fake", {"deep": True})
+    assert registry.known_formats()[-1] == "fake"
+    assert registry.rank("fake") > registry.rank("text")
+
+
+def test_a_format_of_the_library_is_not_replaced(install: Callable[..., None]) -> None:
+    install("csv_plugin", "csv = csv_plugin:Fake")
+    assert registry.builder_class("csv").__name__ == "Csv"
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "module", "words"),
+    [
+        ("gone", "gone_module_x:Fake", "", "'gone' is registered as 'gone_module_x:Fake', which cannot be imported"),
+        ("lost", "lost_plugin:Missing", "", "AttributeError"),
+        ("wrong", "wrong_plugin:value", "value = 3", "which is no DatasetBuilder"),
+        ("broken", "broken_plugin:Fake", "1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_a_broken_package_is_named(install: Callable[..., None], name: str, target: str, module: str, words: str) -> None:
+    install(f"{name}_plugin", f"{name} = {target}", module=module)
+    with pytest.raises(PluginError, match=words):
+        registry.builder_class(name)
+
+
+def test_a_broken_package_does_not_stop_the_search_for_an_extension(install: Callable[..., None]) -> None:
+    install("half_plugin", "half = half_plugin:Fake", module="1 / 0")
+    with pytest.warns(DataFilesWarning, match="'half'"):
+        assert registry.format_of("a.unheard") is None
+    assert registry.format_of("a.csv") == ("csv", {})
