@@ -28,6 +28,7 @@ from datasets_core.store.layout import (
     JOURNAL_NAME,
     MANIFEST_NAME,
     is_shard_name,
+    located,
     staging_base,
     staging_folders,
     staging_path,
@@ -62,6 +63,7 @@ class Staging:
         Raises:
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
+        target = located(target)
         base = staging_base(target)
         mine = staging_path(target)
         with files.disk_errors(base):

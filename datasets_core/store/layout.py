@@ -34,12 +34,23 @@ def dataset_folder(cache_dir: str, dataset: str, config_id: str, version: str, k
     return os.path.join(cache_dir, dataset.replace("/", "___"), config_id, version, key)
 
 
+def located(folder: str | os.PathLike[str]) -> str:
+    """A folder as a local path, or as a URL where it is remote.
+
+    >>> located("file:///c/reviews"), located("s3://bucket/reviews/")
+    ('/c/reviews', 's3://bucket/reviews')
+    """
+    place = local_path(folder)
+    return place.rstrip("/") if is_url(place) else place
+
+
 def staging_base(target: str) -> str:
     """What the names of lock and staging folders begin with: the target itself, or for a URL a place in the cache."""
-    if is_url(target):
-        key = hashlib.sha256(target.encode()).hexdigest()[:32]
+    place = located(target)
+    if is_url(place):
+        key = hashlib.sha256(place.encode()).hexdigest()[:32]
         return os.path.join(settings().cache_dir, "remote", key)
-    return os.path.realpath(local_path(target))  # staged in the file system where the folder really is
+    return os.path.realpath(place)  # staged in the file system where the folder really is
 
 
 def lock_path(target: str) -> str:

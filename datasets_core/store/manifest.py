@@ -14,7 +14,7 @@ from typing import Any
 from datasets_core import files
 from datasets_core.errors import ManifestError
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.store.layout import EXTENSIONS, MANIFEST_NAME
+from datasets_core.store.layout import EXTENSIONS, MANIFEST_NAME, located
 
 FORM = 1  # of the "manifest" section; a reader refuses a higher one
 
@@ -142,7 +142,7 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
     Raises:
         ManifestError: it is there and cannot be understood.
     """
-    path = files.join(files.local_path(folder) if not files.is_url(folder) else folder, MANIFEST_NAME)
+    path = files.join(located(folder), MANIFEST_NAME)
     try:
         with files.open_binary(path, storage_options) as handle:
             data = handle.read()

@@ -12,6 +12,7 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.errors import DamagedShardError
 from datasets_core.meta.rows import RowRange
+from datasets_core.store.layout import located
 from datasets_core.store.manifest import Manifest, ShardRecord
 from datasets_core.store.shard import ARROW_MAGIC, PARQUET_MAGIC, FileShard, Shelf, check_tail
 from datasets_core.store.table import RowTable
@@ -39,6 +40,7 @@ def open_rows(
     Raises:
         DamagedShardError: a shard is missing, cut or altered.
     """
+    folder = located(folder)
     by_split = manifest.split_shards()
     records: dict[tuple[str, int], ShardRecord] = {}
     for found in ranges:

@@ -12,7 +12,7 @@ from typing import Any
 
 from datasets_core import files
 from datasets_core.errors import ManifestError
-from datasets_core.store.layout import is_shard_name
+from datasets_core.store.layout import is_shard_name, located
 from datasets_core.store.manifest import ShardRecord, read_manifest
 
 _BLOCK = 1 << 20
@@ -54,6 +54,7 @@ def verify_folder(
     Returns:
         What is bad, in the order of the shards; nothing if all is well.
     """
+    path = located(path)
     try:
         manifest = read_manifest(path, storage_options)
     except ManifestError as error:

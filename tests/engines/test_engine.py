@@ -153,7 +153,7 @@ def test_an_installed_package_can_offer_an_engine(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("num_proc", [0, -1, 1.5, True, "2"])
 def test_a_number_of_workers_below_one_is_refused(num_proc: object) -> None:
-    with pytest.raises(ConfigurationError, match="num_proc is .*at least 1"):
+    with pytest.raises(ConfigurationError, match=r"num_proc is .*at least 1"):
         get_engine(num_proc=num_proc)  # type: ignore[arg-type]
 
 

@@ -38,7 +38,7 @@ def test_a_killed_worker_is_an_error_that_names_its_job() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return job
 
-    with pytest.raises(WorkerDiedError, match="job 1 of 3 .*kill_second.*ended without a result"):
+    with pytest.raises(WorkerDiedError, match=r"job 1 of 3 .*kill_second.*ended without a result"):
         list(ProcessEngine(2).run(kill_second, [10, 11, 12]))
 
 

@@ -1,14 +1,23 @@
 """Tables and datasets for the tests of this folder."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from datasets_core import config
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.commit import Staging
 from datasets_core.store.manifest import Manifest
 from datasets_core.store.writer import ShardWriter
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The cache folder of the test."""
+    with config.using(cache_dir=str(tmp_path_factory.mktemp("cache"))) as settings:
+        yield settings.cache_dir
 
 
 @pytest.fixture
@@ -23,13 +32,22 @@ def table() -> pa.Table:
     )
 
 
+Build = Callable[..., tuple[str, Manifest]]
+
+
 @pytest.fixture
 def dataset(tmp_path: Path, table: pa.Table) -> tuple[str, Manifest]:
     """A finished dataset: split train, 5 shards of 20 rows in batches of 10, and split test, 1 shard of 10 rows."""
-    return build(str(tmp_path / "data"), table)
+    return _build(str(tmp_path / "data"), table)
 
 
-def build(target: str, table: pa.Table, *, file_format: str = "arrow") -> tuple[str, Manifest]:
+@pytest.fixture
+def build() -> Build:
+    """What makes such a dataset: `build(target, table, file_format="arrow")`."""
+    return _build
+
+
+def _build(target: str, table: pa.Table, *, file_format: str = "arrow") -> tuple[str, Manifest]:
     """Write `table` as split train (5 shards of 20 rows), its first 10 rows as split test, and commit."""
     staging = Staging.adopt_or_create(target)
     shards = []
@@ -42,5 +60,6 @@ def build(target: str, table: pa.Table, *, file_format: str = "arrow") -> tuple[
     with ShardWriter(staging.folder, "job-test", split="test", schema=table.schema, file_format=file_format) as writer:
         writer.write(table.slice(0, 10))
     shards += writer.close()
-    info = DatasetInfo(dataset_name="reviews", splits=[{"name": "train", "num_examples": 100}, {"name": "test", "num_examples": 10}])
+    splits = [{"name": "train", "num_examples": 100}, {"name": "test", "num_examples": 10}]
+    info = DatasetInfo.from_dict({"dataset_name": "reviews", "splits": splits})
     return target, staging.commit(Manifest(info, tuple(shards), file_format=file_format))

@@ -1,0 +1,132 @@
+"""The manifest: what is written is read; what cannot be understood is named."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core.errors import ManifestError
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.store.manifest import (
+    Manifest,
+    ShardRecord,
+    SourceRecord,
+    manifest_bytes,
+    parse_manifest,
+    read_manifest,
+    runs,
+)
+
+names = st.text(st.characters(exclude_characters="/\\"), min_size=1, max_size=8).filter(lambda name: name not in {".", ".."})
+counts = st.integers(0, 1 << 40)
+
+
+@st.composite
+def shards(draw: st.DrawFn) -> ShardRecord:
+    batches = tuple(draw(st.lists(st.tuples(st.integers(0, 1000), st.integers(1, 50)), max_size=4)))
+    rows = sum(size * count for size, count in batches)
+    return ShardRecord(draw(names), draw(st.sampled_from("ab")), rows, draw(counts), draw(counts), draw(st.text()), batches)
+
+
+@given(
+    st.lists(shards(), max_size=4),
+    st.lists(st.builds(SourceRecord, st.text(), counts, st.text(), st.none() | st.text()), max_size=3),
+    st.sampled_from(["arrow", "parquet"]),
+)
+def test_what_is_written_is_read(shards: list[ShardRecord], sources: list[SourceRecord], file_format: str) -> None:
+    manifest = Manifest(
+        DatasetInfo(description="Ünïcode"), tuple(shards), file_format, "all_checks", tuple(sources), "2026-01-01"
+    )
+    assert parse_manifest(manifest_bytes(manifest), path="x") == manifest
+
+
+@given(st.lists(st.integers(0, 3)))
+def test_runs_unfold_to_the_counts(counts: list[int]) -> None:
+    coded = runs(counts)
+    assert [rows for rows, times in coded for _ in range(times)] == counts
+    assert all(left[0] != right[0] for left, right in zip(coded, coded[1:], strict=False))
+
+
+def test_lengths_and_shards_are_told_by_split(dataset: tuple[str, Manifest]) -> None:
+    folder, manifest = dataset
+    assert manifest.split_lengths() == {"train": [20] * 5, "test": [10]}
+    found = read_manifest(folder)
+    assert found == manifest
+    assert found.info.splits["train"].shard_names == [f"reviews-train-{k:05d}-of-00005.arrow" for k in range(5)]  # type: ignore[index]
+    assert found.info.splits["test"].shard_lengths == [10]  # type: ignore[index]
+
+
+def test_other_tools_find_their_description(dataset: tuple[str, Manifest]) -> None:
+    folder, _ = dataset
+    with open(f"{folder}/dataset_info.json") as handle:
+        content = json.load(handle)
+    content.pop("manifest")
+    assert content["dataset_name"] == "reviews"
+    assert DatasetInfo.from_dict(content).splits["train"].num_examples == 100  # type: ignore[index]
+
+
+def test_no_manifest_is_no_dataset(tmp_path: Path) -> None:
+    assert read_manifest(str(tmp_path)) is None
+    assert read_manifest(str(tmp_path / "none")) is None
+    (tmp_path / "dataset_info.json").write_text('{"description": "of another tool"}')
+    assert read_manifest(str(tmp_path)) is None
+
+
+def test_a_remote_manifest_is_read() -> None:
+    import fsspec
+
+    fsspec.filesystem("memory").pipe_file("/manifest/dataset_info.json", manifest_bytes(Manifest(DatasetInfo())))
+    assert read_manifest("memory://manifest") == Manifest(DatasetInfo())
+    assert read_manifest("memory://manifest/none") is None
+
+
+_SHARD: dict[str, Any] = {"name": "a", "split": "s", "rows": 3, "size": 9, "num_bytes": 9, "sha256": "", "batches": [[3, 1]]}
+_SECTION: dict[str, Any] = {
+    "form": 1,
+    "file_format": "arrow",
+    "verification": "",
+    "created": "",
+    "shards": [_SHARD],
+    "sources": [],
+}
+
+
+def _with(**changes: Any) -> bytes:
+    return json.dumps({"manifest": {**_SECTION, **changes}}).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not valid JSON"),
+        (b"{", "not valid JSON"),
+        (b"\xff\xfe{}", "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b"[]", "a JSON list where an object is expected"),
+        (b'{"manifest": 3}', "not subscriptable"),
+        (b'{"manifest": {}}', "the key 'form' is missing"),
+        (_with(form=2), "written by a newer version"),
+        (_with(file_format="avro"), "'avro' is not known"),
+        (_with(shards=[{**_SHARD, "rows": 4}]), "4 rows and batches of 3"),
+        (_with(shards=[{**_SHARD, "batches": [[-3, 1], [6, 1]]}]), "less than no rows"),
+        (_with(shards=[{**_SHARD, "batches": [[3, 0]]}]), "less than no rows"),
+        (_with(shards=[{**_SHARD, "name": "../a"}]), "'../a' is no name of a shard"),
+        (_with(shards=[{**_SHARD, "size": None}]), "NoneType"),
+        (_with(shards=[{"name": "a"}]), "the key 'split' is missing"),
+        (_with(shards=None), "NoneType"),
+    ],
+)
+def test_a_broken_manifest_is_named_with_its_fault(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "dataset_info.json").write_bytes(content)
+    with pytest.raises(ManifestError, match=reason) as caught:
+        read_manifest(str(tmp_path))
+    assert caught.value.path == str(tmp_path / "dataset_info.json")
+
+
+def test_a_broken_description_beside_a_good_manifest_is_named(tmp_path: Path) -> None:
+    (tmp_path / "dataset_info.json").write_bytes(json.dumps({"features": 3, "manifest": _SECTION}).encode())
+    with pytest.raises(ManifestError, match=str(tmp_path)):
+        read_manifest(str(tmp_path))
