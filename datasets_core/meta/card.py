@@ -143,13 +143,14 @@ class _CardReader:
         if not isinstance(node, yaml.SequenceNode):
             self._fail(node, "configs is not a list; begin each config with '- config_name:'")
         found: dict[str, ConfigEntry] = {}
+        default: str | None = None
         for item in node.value:
             entry = self._config(item)
             if entry.name in found:
                 self._fail(item, f"there are two configs {entry.name!r}")
-            other = next((known.name for known in found.values() if known.default), None)
-            if entry.default and other is not None:
-                self._fail(item, f"both {other!r} and {entry.name!r} are marked 'default: true'")
+            if entry.default and default is not None:
+                self._fail(item, f"both {default!r} and {entry.name!r} are marked 'default: true'")
+            default = entry.name if entry.default else default
             found[entry.name] = entry
         return list(found.values())
 
@@ -159,8 +160,8 @@ class _CardReader:
             self._fail(node, "a config has no config_name")
         at = lines.get
         name = self._config_name(form.pop("config_name"), at("config_name"))
-        default, version = form.pop("default", False), form.pop("version", None)
-        if not isinstance(default, bool):
+        default, version = form.pop("default", None), form.pop("version", None)
+        if not isinstance(default, (bool, type(None))):
             self._fail(at("default"), f"default is {default!r}, and should be true or false")
         if version is not None:
             self._trying(at("version"), partial(Version, version))
@@ -171,7 +172,7 @@ class _CardReader:
         form.pop("data_files", None)
         if form.get("features") is not None:
             form["features"] = self._trying(at("features"), partial(Features.from_yaml_list, form["features"]))
-        return ConfigEntry(name, data_files, data_dir, default, version, form)
+        return ConfigEntry(name, data_files, data_dir, bool(default), version, form)
 
     def _config_name(self, name: Any, node: Any) -> str:
         if not isinstance(name, str) or _CONFIG_NAME.fullmatch(name) is None:

@@ -39,7 +39,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "config_name": (str,),
     "version": (str, Mapping, Version),
     "download_checksums": (Mapping,),
-    "task_templates": (list,),
+    "task_templates": (list, Mapping),
 }
 
 
@@ -70,7 +70,7 @@ class DatasetInfo:
     post_processing_size: int | None = None
     dataset_size: int | None = None
     size_in_bytes: int | None = None
-    task_templates: list[Any] | None = None
+    task_templates: Any = None
 
     def __post_init__(self) -> None:
         # What a script or a stored form gives may be of another type than what is kept.
@@ -207,12 +207,12 @@ class DatasetInfo:
             store, inner = files.filesystem(folder, storage_options)
             store.makedirs(inner, exist_ok=True)
             for name, text in contents.items():
-                store.pipe_file(files.join(inner, name), text.encode())
+                store.pipe_file(files.join(inner, name), text.encode("utf-8", "surrogatepass"))
             return
         with files.disk_errors(folder):
             os.makedirs(files.local_path(folder), exist_ok=True)
         for name, text in contents.items():
-            files.write_atomically(files.join(files.local_path(folder), name), text.encode())
+            files.write_atomically(files.join(files.local_path(folder), name), text.encode("utf-8", "surrogatepass"))
 
     # -- several datasets ----------------------------------------------------------------------------------------------
 

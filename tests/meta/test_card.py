@@ -130,6 +130,7 @@ def test_an_info_without_a_config_name_is_the_default() -> None:
         ("configs:\n- config_name: a\n- config_name: default\n", "default"),
         ("configs:\n- config_name: a\n", "a"),
         ("configs:\n- config_name: a\n- config_name: b\n", None),
+        ("configs:\n- config_name: a\n  default:\n- config_name: b\n  default: false\n", None),
         ("license: mit\n", None),
     ],
 )
