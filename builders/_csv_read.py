@@ -22,7 +22,7 @@ from datasets_core.building.hooks import Reread
 from datasets_core.errors import FileFormatError
 
 from ._csv_records import Grammar, RecordBlocks
-from ._csv_types import FALSE_VALUES, TRUE_VALUES, TextRules, fitted, is_suspicious, widened
+from ._csv_types import FALSE_VALUES, TRUE_VALUES, TextRules, fitted, is_suspicious, may_have_hexadecimals, widened
 from ._source import Source, invalid_utf8, text_reader
 
 _BLOCK_BYTES = 4 << 20
@@ -330,7 +330,7 @@ class _Reader:
         return found
 
     def _by_arrow(self, block: bytes) -> dict[str, pa.Array] | None:
-        if not block.strip(b"\r\n \t"):
+        if block.isspace():
             return None
         if len(self._columns.fields) == 1 and _BLANK_LINE.search(block):
             return self._by_python(block)  # pyarrow takes such a line for a value
@@ -344,8 +344,11 @@ class _Reader:
         if not table.num_rows:
             return None
         found = dict(zip(table.column_names, map(_one_chunk, table.columns), strict=True))
+        hexadecimal = any(pa.types.is_int64(column.type) for column in found.values()) and may_have_hexadecimals(block)
         doubtful = [
-            name for name, column in found.items() if not self._settled.is_text(name) and is_suspicious(column, block, rules)
+            name
+            for name, column in found.items()
+            if not self._settled.is_text(name) and is_suspicious(column, block, rules, hexadecimal=hexadecimal)
         ]
         again = [name for name in doubtful if name not in text and not pa.types.is_string(found[name].type)]
         if again:

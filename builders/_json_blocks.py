@@ -16,17 +16,16 @@ import numpy as np
 from ._source import Source, TextBytes, line_at
 
 BLOCK_BYTES = 8 << 20
-MAX_DEPTH = 64
-"""Levels of nesting that are read: pyarrow's parser overflows its stack some way beyond, and features end before."""
+MAX_DEPTH = 60
+"""Levels of nesting that are read, as many as features have: pyarrow's parser overflows its stack some way beyond."""
 
 _MAX_ELEMENT_BYTES = 1 << 30
-_BRACKETS = b"[]{}"
-_NO_BRACKETS = bytes(code for code in range(256) if code not in _BRACKETS)
+_HARMLESS_BRACKETS = 4000  # pyarrow 26 reads 2,000 levels and overflows its stack at 20,000
+_NO_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}\n")
 _STEP = np.zeros(256, np.int8)
 _STEP[[ord("["), ord("{")]] = 1
 _STEP[[ord("]"), ord("}")]] = -1
-_IS_STRUCTURE = np.zeros(256, np.bool_)
-_IS_STRUCTURE[list(b"[]{},")] = True
+_IS_MARK = bytes(code in b'[]{},"' for code in range(256))
 _NEWLINES_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
 
 
@@ -55,14 +54,15 @@ class Scanner:
     def scan(self, block: bytes) -> tuple[np.ndarray, np.ndarray]:
         """Places of brackets and commas, and the depth after each.  A block must not end in a backslash."""
         codes = np.frombuffer(block, np.uint8)
-        quotes = np.flatnonzero(codes == 34)
+        places = np.flatnonzero(np.frombuffer(block.translate(_IS_MARK), np.bool_))
+        quotes = codes[places] == 34
+        outside = ~quotes
         if b"\\" in block:
-            quotes = quotes[~_escaped(codes, quotes)]
-        places = np.flatnonzero(_IS_STRUCTURE[codes])
-        before = np.searchsorted(quotes, places) + self._in_string
-        places = places[before % 2 == 0]
+            quotes[quotes] = ~_escaped(codes, places[quotes])
+        outside &= (np.cumsum(quotes, dtype=np.int32) + self._in_string) % 2 == 0
+        self._in_string = (self._in_string + int(np.count_nonzero(quotes))) % 2
+        places = places[outside]
         depths = np.cumsum(_STEP[codes[places]], dtype=np.int32) + self.depth
-        self._in_string = (self._in_string + len(quotes)) % 2
         if len(depths):
             self.depth = int(depths[-1])
         return places, depths
@@ -78,18 +78,20 @@ def _escaped(codes: np.ndarray, quotes: np.ndarray) -> np.ndarray:
 
 
 def too_deep(block: bytes) -> bool:
-    """Whether brackets are nested beyond `MAX_DEPTH` (brackets in strings count only if they decide it)."""
-    steps = _STEP[np.frombuffer(block.translate(None, _NO_BRACKETS), np.uint8)]
-    if not len(steps) or int(np.cumsum(steps, dtype=np.int32).max()) <= MAX_DEPTH:
-        # Closing brackets in strings could hide depth: then the exact count decides too.
-        if b"]" not in block or not _unbalanced(steps):
-            return False
+    """Whether values are nested beyond `MAX_DEPTH`.
+
+    A quick look counts brackets without regard to strings.  It is trusted where it finds little depth and where no line has
+    brackets enough to hide a depth that would matter.
+    """
+    codes = np.frombuffer(block.translate(None, _NO_BRACKETS), np.uint8)
+    if not len(codes):
+        return False
+    borders = np.flatnonzero(codes == 10)
+    longest = int(np.diff(borders, prepend=-1, append=len(codes)).max())
+    if longest <= _HARMLESS_BRACKETS and int(np.cumsum(_STEP[codes], dtype=np.int32).max()) <= MAX_DEPTH:
+        return False
     _, depths = Scanner().scan(block)
     return bool(len(depths)) and int(depths.max()) > MAX_DEPTH
-
-
-def _unbalanced(steps: np.ndarray) -> bool:
-    return bool(len(steps)) and (int(steps.sum(dtype=np.int64)) != 0 or int(np.cumsum(steps, dtype=np.int32).min()) < 0)
 
 
 def line_blocks(text: TextBytes, *, field: str | None = None) -> Iterator[LineBlock]:
@@ -109,6 +111,12 @@ def line_blocks(text: TextBytes, *, field: str | None = None) -> Iterator[LineBl
     first = stream.peek_byte()
     if first == b"[":
         yield from _array(stream)
+        if stream.peek_byte():
+            raise stream.source.fault(
+                f"{stream.head()[:20].decode(errors='replace')!r} follows the end of the array",
+                line=line_at(stream.source, stream.offset),
+                advice="Keep one array, or write one object a line",
+            )
     elif first == b"{":
         if _begins_with_a_line(stream.head()):
             yield from _lines(stream)

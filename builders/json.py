@@ -7,6 +7,7 @@ mix in one place, its values are kept as JSON text and come out as they were (`J
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -199,16 +200,12 @@ class JsonReader:
         return self._mixed(block, source, None)
 
     def _read(self, lines: bytes) -> pa.Table:
-        parse = pajson.ParseOptions(explicit_schema=self._texts, newlines_in_values=False)
         try:
-            return pajson.read_json(pa.BufferReader(lines), pajson.ReadOptions(block_size=_POOL_BLOCK_BYTES), parse)
+            return _read_lines(lines, self._texts)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            if len(lines) < _POOL_BLOCK_BYTES:
+            if self._texts is None:
                 raise
-            # An object longer than a block of the pool, or types that differ between two of them.
-            return pajson.read_json(
-                pa.BufferReader(lines), pajson.ReadOptions(block_size=len(lines) + 1, use_threads=False), parse
-            )
+            return _read_lines(lines, None)  # what was known as text holds something else too
 
     def _mixed(self, block: LineBlock, source: Source, error: Exception | None) -> pa.Table:
         """A block that pyarrow refuses or would round: its rows parsed by Python, and what mixes kept as JSON text."""
@@ -262,6 +259,17 @@ class JsonReader:
             line=line,
             advice="Keep such values as text",
         )
+
+
+def _read_lines(lines: bytes, texts: pa.Schema | None) -> pa.Table:
+    parse = pajson.ParseOptions(explicit_schema=texts, newlines_in_values=False)
+    try:
+        return pajson.read_json(pa.BufferReader(lines), pajson.ReadOptions(block_size=_POOL_BLOCK_BYTES), parse)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        if len(lines) < _POOL_BLOCK_BYTES:
+            raise
+        # An object longer than a block of the pool, or types that differ between two of them.
+        return pajson.read_json(pa.BufferReader(lines), pajson.ReadOptions(block_size=len(lines) + 1, use_threads=False), parse)
 
 
 def small_files(sources: Sequence[Source], encoding: str) -> tuple[bytes, int]:
@@ -343,7 +351,7 @@ def _spelled(path: Path) -> str:
 
 
 def _cause(error: Exception) -> str:
-    return " ".join(str(error).split()).removeprefix("JSON parse error: ").rstrip(".")[:300]
+    return re.sub(r" in row \d+$", "", " ".join(str(error).split()).removeprefix("JSON parse error: ")).rstrip(".")[:300]
 
 
 __all__ = ["BLOCK_BYTES", "EXTENSIONS", "Json", "JsonConfig", "JsonReader", "read_json"]
