@@ -17,7 +17,7 @@ import yaml
 
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError
 from datasets_core.features.schema import Features
-from datasets_core.meta.info import DatasetInfo, info_of, parse_json
+from datasets_core.meta.info import DatasetInfo, info_of, parse_json, restated
 from datasets_core.meta.split import NamedSplit
 from datasets_core.meta.version import Version
 
@@ -308,7 +308,7 @@ class _CardReader:
         try:
             return make()
         except DatasetsCoreError as error:
-            raise ManifestError(self._path, f"line {self._line(node)}: {str(error).rstrip('.')}") from error
+            raise restated(error, path=self._path, where=f"line {self._line(node)}: ") from error
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             reason = f"the value cannot be understood ({type(error).__name__}: {error})"
             raise ManifestError(self._path, f"line {self._line(node)}: {reason}") from error

@@ -323,10 +323,16 @@ def info_of(form: Any, *, path: str, place: str = "") -> DatasetInfo:
     try:
         return DatasetInfo.from_dict(form)
     except DatasetsCoreError as error:
-        raise ManifestError(path, where + str(error).rstrip(".")) from error
+        raise restated(error, path=path, where=where) from error
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
         # A stored form that no library wrote: whatever it breaks, the file is what the user has to mend.
         raise ManifestError(path, f"{where}the info cannot be understood ({type(error).__name__}: {error})") from error
+
+
+def restated(error: DatasetsCoreError, *, path: str, where: str = "") -> ManifestError:
+    """An error about a value, as one about the file that holds it: the same two sentences, with the place before them."""
+    reason, stop, advice = str(error).removesuffix(".").rpartition(". ")
+    return ManifestError(path, where + reason, advice=advice) if stop else ManifestError(path, where + advice)
 
 
 def _kind(value: Any) -> str:

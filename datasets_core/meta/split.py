@@ -31,6 +31,15 @@ _BOUND = re.compile(rf"(?P<number>-?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS
 _MAX_DIGITS = 40  # int() refuses, and float() drowns in, thousands of digits
 
 
+def is_split_name(name: object) -> bool:
+    """Whether `name` can be the name of a split: words of letters, digits, `_` and `-`, with dots between them.
+
+    >>> is_split_name("train.clean-100"), is_split_name("../train")
+    (True, False)
+    """
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+
+
 class AbsoluteRange(NamedTuple):
     """Rows `from_` to `to` of one split."""
 
@@ -263,7 +272,7 @@ def _parse_bound(text: str, spec: str) -> tuple[int | float | None, str]:
 
 def _checked(part: SplitPart, spec: str) -> SplitPart:
     """`part` with whole numbers as int and the default rounding, or the error that says what is wrong with it."""
-    if _NAME.fullmatch(part.split) is None:
+    if not is_split_name(part.split):
         raise SplitSyntaxError(spec, f"{part.split!r} is no split name, which is made of letters, digits, '_', '-' and '.'")
     if part.unit not in _UNITS:
         raise SplitSyntaxError(spec, f"the unit is {part.unit!r}, and should be one of {', '.join(map(repr, _UNITS))}")
@@ -311,7 +320,7 @@ class NamedSplit(str):
     __slots__ = ()
 
     def __new__(cls, name: str) -> NamedSplit:
-        if _NAME.fullmatch(name) is None:
+        if not is_split_name(name):
             ReadInstruction.from_spec(name)
         return str.__new__(cls, name)
 

@@ -9,7 +9,7 @@ from typing import Any
 from datasets_core.errors import ConfigurationError
 from datasets_core.meta.naming import shard_file_name
 from datasets_core.meta.rows import absolute, row_ranges
-from datasets_core.meta.split import ReadInstruction
+from datasets_core.meta.split import ReadInstruction, is_split_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ def _is_count(value: object) -> bool:
 
 def _check(info: SplitInfo) -> None:
     """Refuse a stored split whose values are of the wrong kind, or do not fit each other."""
-    if not isinstance(info.name, str):
-        raise ConfigurationError(f"The name of a split is {info.name!r}. Record a text.")
+    if not is_split_name(info.name):
+        raise ConfigurationError(f"The name of a split is {info.name!r}. Record a name of letters, digits, '_', '-' and '.'.")
     for key in ("num_bytes", "num_examples"):
         value = getattr(info, key)
         if value is not None and not _is_count(value):

@@ -204,3 +204,9 @@ def test_datasets_reads_what_we_write(tmp_path: Path) -> None:
     DatasetInfo.from_dict(CAPTURED).write_to_directory(tmp_path)
     found = datasets.DatasetInfo.from_directory(str(tmp_path))
     assert (found.splits["train"].shard_lengths, found.features["label"].names) == ([4, 6], ["neg", "pos"])
+
+
+def test_an_error_about_a_value_keeps_its_advice() -> None:
+    with pytest.raises(ManifestError) as caught:
+        info_of({"download_size": -1}, path="f.json", place="config 'x'")
+    assert str(caught.value) == "f.json: config 'x': download_size is -1. Record a number of bytes, or null for unknown."

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import datasets_core.errors
 from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
-from datasets_core.meta.split import AbsoluteRange, NamedSplit, ReadInstruction, Split, SplitPart, parse_split
+from datasets_core.meta.split import AbsoluteRange, NamedSplit, ReadInstruction, Split, SplitPart, is_split_name, parse_split
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_splits.json").read_text(encoding="utf-8"))
 SPLIT_CASES = GOLDEN["split_cases"]
@@ -343,3 +343,10 @@ def test_a_nest_of_splits_keeps_its_shape() -> None:
 def test_what_is_no_split_is_refused_by_name(value: Any) -> None:
     with pytest.raises(ConfigurationError, match="Give a text such as"):
         parse_split(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "good"), [("train", True), ("a.b-c_1", True), ("é", True), ("-", False), ("a/b", False), (3, False)]
+)
+def test_split_names_are_words_with_dots_between_them(name: object, good: bool) -> None:
+    assert is_split_name(name) is good

@@ -145,6 +145,8 @@ def test_splits_survive_their_copies(again: Any, splits: SplitDict) -> None:
         {"train": [1]},
         [{"name": "a"}, {"name": "a"}],
         [{"name": 3}],
+        [{"name": "../x"}],
+        [{}],
         [{"name": "a", "num_examples": "many"}],
         [{"name": "a", "num_bytes": -1}],
         [{"name": "a", "num_bytes": True}],
