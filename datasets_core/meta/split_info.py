@@ -228,7 +228,11 @@ class SplitDict(dict[str, SplitInfo]):
         Raises:
             ConfigurationError: a form that is neither, two splits of one name, or a value of the wrong kind.
         """
-        named = split_infos.items() if isinstance(split_infos, Mapping) else ((None, form) for form in _listed(split_infos))
+        named: Iterable[tuple[str | None, Any]]
+        if isinstance(split_infos, Mapping):
+            named = split_infos.items()
+        else:
+            named = ((None, form) for form in _listed(split_infos))
         made: list[SplitInfo] = []
         for name, form in named:
             if isinstance(form, SplitInfo):
