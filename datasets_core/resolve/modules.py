@@ -109,7 +109,7 @@ def _beside(folder: str, inside: list[str], wanted: Relative, path: str) -> list
         file = _file_of(folder, target[:depth])
         if file is not None:
             found.append((".".join(target[:depth]), file))
-        elif not wanted.guarded and (depth == len(target) or not os.path.isdir(os.path.join(folder, *target[:depth]))):
+        elif not wanted.guarded and not os.path.isdir(os.path.join(folder, *target[:depth])):
             missing = os.path.join(folder, *target[:depth]) + ".py"
             raise ScriptError(path, f"it imports {missing}, which does not exist", line=wanted.line, advice="Add that file")
     for name in wanted.names:  # `from . import a`, or a submodule of a package

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
+from typing import NoReturn
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.engines.local import send_by_value
@@ -31,6 +32,7 @@ _DISTRIBUTIONS = {
     "bs4": "beautifulsoup4", "cv2": "opencv-python", "Crypto": "pycryptodome", "dateutil": "python-dateutil",
     "PIL": "pillow", "skimage": "scikit-image", "sklearn": "scikit-learn", "yaml": "pyyaml",
 }  # fmt: skip
+_OLD_SCRIPT = "This version runs scripts that are written for this library; write 'import datasets_core as datasets'"
 
 
 class _Finder:
@@ -107,7 +109,7 @@ def load(script: Script) -> type[DatasetBuilder]:
             _check_packages(script)
             _finder.add(script)
             name = script.name_of(script.modules[0])
-            with _own_errors(script, name):
+            with _own_errors(script):
                 module = importlib.import_module(name)
             found = _builder_in(module, script)
             if found.__module__.startswith(f"{package}."):
@@ -140,17 +142,16 @@ def _check_packages(script: Script) -> None:
     for module in script.modules:
         for package, line in scan(module.path, module.text).needed:
             if not _is_installed(package):
-                if package == "datasets":
-                    raise ScriptError(
-                        module.path,
-                        "it imports 'datasets'",
-                        line=line,
-                        advice="This version runs scripts written for this library; write 'import datasets_core as datasets'",
-                    )
-                install_name = _DISTRIBUTIONS.get(package, package)
-                raise MissingDependencyError(
-                    package, needed_for=f"The script {module.path}, line {line},", install=install_name
-                )
+                _refuse(package, module.path, line)
+
+
+def _refuse(package: str, path: str, line: int) -> NoReturn:
+    if package == "datasets":
+        raise ScriptError(path, "it imports 'datasets'", line=line, advice=_OLD_SCRIPT)
+    if os.path.exists(os.path.join(os.path.dirname(path), f"{package}.py")):
+        advice = f"Import the file beside the script relatively: 'from .{package} import …'"
+        raise ScriptError(path, f"it imports {package!r}, which is no installed package", line=line, advice=advice)
+    raise MissingDependencyError(package, needed_for=f"The script {path}, line {line},", install=_DISTRIBUTIONS.get(package))
 
 
 def _is_installed(package: str) -> bool:
@@ -163,7 +164,7 @@ def _is_installed(package: str) -> bool:
 
 
 @contextlib.contextmanager
-def _own_errors(script: Script, name: str) -> Iterator[None]:
+def _own_errors(script: Script) -> Iterator[None]:
     """Tell a failing import by the place in the script, and leave no half-made module behind."""
     try:
         yield
@@ -180,14 +181,12 @@ def _own_errors(script: Script, name: str) -> Iterator[None]:
 
 def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, DatasetBuilder)]
-    concrete = [
-        each for each in classes if not inspect.isabstract(each) and not each.__module__.startswith("datasets_core.building.")
-    ]
+    concrete = [each for each in classes if not inspect.isabstract(each) and not each.__module__.startswith(_LIBRARY)]
     own = [each for each in concrete if each.__module__ == module.__name__]
-    if not concrete:
-        raise ScriptError(
-            script.path,
-            "it defines no dataset builder",
-            advice="Define a subclass of GeneratorBasedBuilder or ArrowBasedBuilder",
-        )
-    return own[0] if own else concrete[-1]
+    if concrete:
+        return own[0] if own else concrete[-1]
+    for package, line in scan(script.path, script.modules[0].text).needed:
+        if package == "datasets":  # installed, but its classes are not ours
+            _refuse(package, script.path, line)
+    advice = "Define a subclass of GeneratorBasedBuilder or ArrowBasedBuilder with all its hooks"
+    raise ScriptError(script.path, "it defines no dataset builder", advice=advice)

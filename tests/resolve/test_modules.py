@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from datasets_core.errors import DatasetNotFoundError, ScriptError
+from datasets_core.resolve.modules import identifier, read_script, scan
+
+
+def _script(folder: Path, text: str, **beside: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in {"main": text, **beside}.items():
+        path = folder / (name.replace("__", "/") + ".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return folder / "main.py"
+
+
+def _read(path: Path) -> dict[str, str]:
+    return {module.name: module.text.decode() for module in read_script(path).modules}
+
+
+def test_modules_beside_the_script_are_found_through_each_other(tmp_path: Path) -> None:
+    path = _script(
+        tmp_path, "from .a import x\nfrom . import b, unknown", a="from .c import y", b="", c="from .a import x", d=""
+    )
+    assert list(_read(path)) == ["main", "a", "b", "c"]
+
+
+def test_packages_beside_the_script_are_found(tmp_path: Path) -> None:
+    path = _script(
+        tmp_path, "from .p.q import x\nfrom .n import m", p__q="from .r import z", p__r="from ..a import z", a="", n__m=""
+    )
+    (tmp_path / "p" / "__init__.py").write_text("'a package'")
+    assert list(_read(path)) == ["main", "p", "p.q", "n.m", "p.r", "a"]
+
+
+def test_imports_inside_functions_are_found(tmp_path: Path) -> None:
+    path = _script(tmp_path, "def f():\n    from .a import x\n", a="")
+    assert list(_read(path)) == ["main", "a"]
+
+
+def test_a_missing_sibling_is_named_with_file_and_line(tmp_path: Path) -> None:
+    path = _script(tmp_path, "import os\n\nfrom .gone import x\n")
+    with pytest.raises(ScriptError, match=r"main\.py, line 3: it imports .*gone\.py, which does not exist"):
+        read_script(path)
+
+
+def test_a_missing_sibling_that_the_script_copes_without_is_no_error(tmp_path: Path) -> None:
+    path = _script(tmp_path, "try:\n    from .gone import x\nexcept ImportError:\n    x = 1\n")
+    assert list(_read(path)) == ["main"]
+
+
+@pytest.mark.parametrize("line", ["from ..secret import x", "from ... import secret"])
+def test_a_relative_import_does_not_leave_the_folder(tmp_path: Path, line: str) -> None:
+    (tmp_path / "secret.py").write_text("x = 1")
+    path = _script(tmp_path / "inner", line)
+    with pytest.raises(ScriptError, match=r"main\.py, line 1: a relative import leaves the script's folder"):
+        read_script(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("x = 1\nclass :\n", r"main\.py, line 2: it is no Python"), ("x = '\0'\n", r"main\.py.*it is no Python")],
+)
+def test_a_syntax_error_is_told_with_file_and_line(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ScriptError, match=words):
+        read_script(_script(tmp_path, text))
+
+
+def test_a_script_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DatasetNotFoundError, match=r"none\.py cannot be read"):
+        read_script(tmp_path / "none.py")
+
+
+def test_the_digest_is_that_of_all_texts_wherever_they_lie(tmp_path: Path) -> None:
+    one = read_script(_script(tmp_path / "one", "from .a import x", a="x = 1"))
+    two = read_script(_script(tmp_path / "two", "from .a import x", a="x = 1"))
+    other = read_script(_script(tmp_path / "three", "from .a import x", a="x = 2"))
+    assert one.digest == two.digest != other.digest
+    assert one.package != two.package
+
+
+@pytest.mark.parametrize(
+    ("text", "needed"),
+    [
+        ("import os, a.b, c as d", [("os", 1), ("a", 1), ("c", 1)]),
+        ("from a.b import c", [("a", 1)]),
+        ("def f():\n    import a", [("a", 2)]),
+        ("try:\n    import a\nexcept ImportError:\n    import b", []),
+        ("try:\n    import a\nexcept ValueError:\n    pass", [("a", 2)]),
+        ("try:\n    import a\nexcept:\n    pass", []),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a\nelse:\n    import b", [("typing", 1), ("b", 5)]),
+        ("text = 'import nothing'", []),
+    ],
+)
+def test_the_parser_finds_the_packages_that_are_needed(text: str, needed: list[tuple[str, int]]) -> None:
+    assert list(scan("x.py", text.encode()).needed) == needed
+
+
+def test_names_of_files_become_names_of_modules() -> None:
+    assert identifier("imagenet-1k.v2") == "imagenet_1k_v2"

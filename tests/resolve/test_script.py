@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.engines.local import ProcessEngine
+from datasets_core.errors import DatasetNotFoundError, MissingDependencyError, ScriptError
+from datasets_core.resolve.script import load_script
+
+HEAD = "import datasets_core as datasets\n"
+BUILDER = """
+class {name}(datasets.GeneratorBasedBuilder):
+    TAG = {tag!r}
+
+    def _info(self):
+        return datasets.DatasetInfo()
+
+    def _split_generators(self, dl_manager):
+        return [datasets.SplitGenerator("train")]
+
+    def _generate_examples(self):
+        yield 0, {{"x": self.TAG}}
+"""
+
+
+def _text(name: str = "Main", tag: Any = 1, before: str = "", after: str = "") -> str:
+    return HEAD + before + BUILDER.format(name=name, tag=tag) + after
+
+
+def _write(folder: Path, text: str, name: str = "main.py") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def _tag(cls: type[DatasetBuilder]) -> Any:
+    return cls.TAG  # type: ignore[attr-defined]
+
+
+def test_the_class_of_a_script_is_loaded_once_per_text(tmp_path: Path) -> None:
+    path = _write(tmp_path, _text())
+    found = load_script(path)
+    assert issubclass(found, DatasetBuilder)
+    assert load_script(path) is found
+    assert found.get_imported_module_dir() == str(tmp_path)
+
+
+def test_a_changed_script_is_a_new_module_and_the_old_class_stays(tmp_path: Path) -> None:
+    old = load_script(_write(tmp_path, _text(tag=1)))
+    new = load_script(_write(tmp_path, _text(tag=2)))
+    assert (_tag(old), _tag(new)) == (1, 2)
+    assert old.__module__ != new.__module__
+
+
+def test_a_changed_module_beside_the_script_is_seen_at_once(tmp_path: Path) -> None:
+    path = _write(tmp_path, _text(before="from .other import VALUE\n", after="    TAG = VALUE\n"))
+    _write(tmp_path, "VALUE = 1", "other.py")
+    old = load_script(path)
+    _write(tmp_path, "VALUE = 2", "other.py")  # same size, perhaps the same mtime
+    assert (_tag(old), _tag(load_script(path))) == (1, 2)
+
+
+def test_two_scripts_of_one_name_do_not_meet(tmp_path: Path) -> None:
+    text = _text(before="from .other import VALUE\n", after="    TAG = VALUE\n")
+    one, two = _write(tmp_path / "one", text), _write(tmp_path / "two", text)
+    _write(tmp_path / "one", "VALUE = 1", "other.py")
+    _write(tmp_path / "two", "VALUE = 2", "other.py")
+    assert (_tag(load_script(one)), _tag(load_script(two))) == (1, 2)
+
+
+def test_nothing_leaks_into_the_search_path_and_nothing_is_written(tmp_path: Path) -> None:
+    before = list(sys.path)
+    path = _write(tmp_path, _text(before="from .leaky import VALUE\n"))
+    _write(tmp_path, "VALUE = 1", "leaky.py")
+    load_script(path)
+    assert sys.path == before
+    assert "leaky" not in sys.modules
+    assert "main" not in sys.modules
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["leaky.py", "main.py"]
+
+
+def test_modules_that_import_each_other(tmp_path: Path) -> None:
+    path = _write(tmp_path, _text(before="from .a import value\n", after="    TAG = value()\n"))
+    _write(tmp_path, "from . import b\nNUMBER = 7\ndef value():\n    return b.value()\n", "a.py")
+    _write(tmp_path, "from . import a\ndef value():\n    return a.NUMBER\n", "b.py")
+    assert _tag(load_script(path)) == 7
+
+
+def test_names_with_hyphens_and_points_are_scripts_too(tmp_path: Path) -> None:
+    path = _write(tmp_path / "imagenet-1k.v2", _text(tag="x"), "imagenet-1k.v2.py")
+    assert _tag(load_script(path)) == "x"
+
+
+def test_dataclasses_and_module_loggers_work_as_in_any_module(tmp_path: Path) -> None:
+    before = (
+        "from __future__ import annotations\nimport dataclasses\nfrom typing import ClassVar\n"
+        "logger = datasets.logging.get_logger(__name__)\n"
+    )
+    after = "\n@dataclasses.dataclass\nclass C:\n    a: ClassVar[int] = 1\n    b: int = 2\n\nMain.TAG = (C().b, logger)\n"
+    text = before.split("\n", 1)[0] + "\n" + _text(before=before.split("\n", 1)[1], after=after)
+    number, logger = _tag(load_script(_write(tmp_path, text)))
+    assert number == 2
+    assert isinstance(logger, logging.Logger)
+
+
+# -- which class -------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_class_that_the_script_defines_is_meant(tmp_path: Path) -> None:
+    text = _text("First", 1) + BUILDER.format(name="Second", tag=2)
+    assert load_script(_write(tmp_path, text)).__name__ == "First"
+
+
+def test_an_imported_class_is_meant_only_where_the_script_defines_none(tmp_path: Path) -> None:
+    _write(tmp_path, _text("Base", 1) + BUILDER.format(name="Last", tag=2), "other.py")
+    own = load_script(_write(tmp_path, _text("Own", before="from .other import Base\n")))
+    foreign = load_script(_write(tmp_path, HEAD + "from .other import Base, Last\n", "foreign.py"))
+    assert (own.__name__, foreign.__name__) == ("Own", "Last")
+
+
+def test_abstract_classes_are_passed_over(tmp_path: Path) -> None:
+    abstract = "class Abstract(datasets.GeneratorBasedBuilder):\n    def _info(self):\n        return datasets.DatasetInfo()\n"
+    assert load_script(_write(tmp_path, _text("Real", before=abstract))).__name__ == "Real"
+
+
+@pytest.mark.parametrize("text", ["x = 1\n", "from datasets_core import GeneratorBasedBuilder, ArrowBasedBuilder\n"])
+def test_a_script_without_a_builder_is_told_so(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ScriptError, match=r"main\.py: it defines no dataset builder"):
+        load_script(_write(tmp_path, text))
+
+
+# -- what can go wrong -------------------------------------------------------------------------------------------------
+
+
+def test_a_missing_package_is_named_and_nothing_runs(tmp_path: Path) -> None:
+    path = _write(tmp_path, _text(before="raise SystemExit('ran')\n", after="\ndef f():\n    import not_there_at_all.x\n"))
+    with pytest.raises(MissingDependencyError, match=r"main\.py, line 17, needs the package 'not_there_at_all'"):
+        load_script(path)
+
+
+def test_the_name_to_install_is_told_where_it_is_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.delitem(sys.modules, "sklearn")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match="pip install 'scikit-learn'"):
+        load_script(_write(tmp_path, _text(before="import sklearn\n")))
+
+
+def test_a_package_that_the_script_copes_without_may_be_missing(tmp_path: Path) -> None:
+    before = "try:\n    import not_there_at_all\nexcept ImportError:\n    not_there_at_all = None\n"
+    assert load_script(_write(tmp_path, _text(before=before))).__name__ == "Main"
+
+
+def test_an_absolute_import_of_a_module_beside_the_script_is_explained(tmp_path: Path) -> None:
+    _write(tmp_path, "VALUE = 1", "beside_it.py")
+    with pytest.raises(ScriptError, match=r"main\.py, line 2: .*'from \.beside_it import"):
+        load_script(_write(tmp_path, _text(before="import beside_it\n")))
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ("x = 1 / 0\n", r"main\.py, line 2: importing it failed with ZeroDivisionError: division by zero"),
+        ("from .other import missing\n", r"main\.py, line 2: importing it failed with ImportError"),
+        ("from . import other\nother.fail()\n", r"other\.py, line 2: importing it failed with KeyError"),
+    ],
+)
+def test_code_that_fails_is_told_by_its_place(tmp_path: Path, before: str, words: str) -> None:
+    _write(tmp_path, "def fail():\n    {}['x']\n", "other.py")
+    path = _write(tmp_path, _text(before=before))
+    for _ in range(2):  # a failure leaves nothing behind that the next load would take
+        with pytest.raises(ScriptError, match=words) as caught:
+            load_script(path)
+        assert caught.value.__cause__ is not None
+
+
+def test_an_interruption_passes_through(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        load_script(_write(tmp_path, _text(before="raise KeyboardInterrupt\n")))
+
+
+def test_a_script_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DatasetNotFoundError, match="Check the path"):
+        load_script(tmp_path / "none.py")
+
+
+# -- threads and processes ---------------------------------------------------------------------------------------------
+
+
+def test_threads_get_one_class_and_the_text_runs_once(tmp_path: Path) -> None:
+    path = _write(tmp_path, _text(before=f"with open({str(tmp_path / 'runs')!r}, 'a') as out:\n    out.write('x')\n"))
+    found: list[type[DatasetBuilder]] = []
+    threads = [threading.Thread(target=lambda: found.append(load_script(path))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1
+    assert (tmp_path / "runs").read_text() == "x"
+
+
+def _rows(cls: Any) -> list[Any]:
+    return list(cls.rows())
+
+
+def test_classes_of_a_script_work_in_worker_processes(tmp_path: Path) -> None:
+    after = (
+        "\n    @classmethod\n    def rows(cls):\n"
+        "        from .late import LATE\n        return [cls.TAG, EARLY, helper(), LATE]\n"
+        "\ndef helper():\n    return datasets.Version('1.2.3').major\n"
+    )
+    path = _write(tmp_path, _text(tag="t", before="from .early import EARLY\n", after=after))
+    _write(tmp_path, "EARLY = 'early'", "early.py")
+    _write(tmp_path, "LATE = 'late'", "late.py")
+    results = list(ProcessEngine(1).run(_rows, [load_script(path)]))
+    assert results == [(0, ["t", "early", 1, "late"])]
