@@ -14,7 +14,7 @@ from datasets_core.features.columns import ARROW_ERRORS, compile_column
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
-from datasets_core.features.nesting import Misfit, fill, list_array, list_parts, row_of, struct_array, struct_parts, validity
+from datasets_core.features.nesting import Misfit, fill, list_array, list_parts, rows_of, struct_array, struct_parts, validity
 from datasets_core.features.schema import Features
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
 from datasets_core.features.values import is_dict_of_lists, shown
@@ -155,7 +155,8 @@ def _cast_labels(array: pa.Array, feature: ClassLabel) -> pa.Array:
             indices = fill(encoded.indices.buffers()[1], np.int32, encoded.indices)
             hits = indices == misfit.index
             valid = validity(array)
-            raise misfit.at(int(np.argmax(hits if valid is None else hits & valid))) from misfit
+            row = int(np.argmax(hits if valid is None else hits & valid))
+            raise Misfit(row, misfit.reason) from misfit
         return codes.take(encoded.indices)
     codes = _cast_leaf(array, pa.int64())
     stored = fill(codes.buffers()[1], np.int64, codes)
@@ -199,7 +200,7 @@ def _cast_fields(fields: dict[str, pa.Array], feature: dict[str, FeatureType], l
         try:
             children.append(pa.nulls(length, feature_to_arrow(inner)) if child is None else cast_array(child, inner))
         except Misfit as misfit:
-            raise misfit.at(misfit.index, f".{name}") from misfit.__cause__
+            raise misfit.below(f".{name}") from misfit.__cause__
     return children
 
 
@@ -218,7 +219,7 @@ def _cast_struct(array: pa.Array, feature: dict[str, FeatureType], target: pa.Da
     try:
         cast = _cast_fields(fields, elements, len(child))
     except Misfit as misfit:
-        raise misfit.at(row_of(misfit.index, lengths)) from misfit.__cause__
+        raise misfit.at(rows_of(lengths)) from misfit.__cause__
     columns = [list_array(field.type, lengths, valid, column) for field, column in zip(target, cast, strict=True)]
     return struct_array(target, len(array), valid, columns)
 
@@ -227,11 +228,10 @@ def _cast_list(array: pa.Array, feature: List | LargeList, target: pa.DataType) 
     if _is_list(array.type):
         lengths, valid, child = list_parts(array)
         try:
-            return list_array(target, lengths, valid, cast_array(child, feature.feature))
+            child = cast_array(child, feature.feature)
         except Misfit as misfit:
-            if misfit.reason.startswith("a list of"):
-                raise
-            raise misfit.at(row_of(misfit.index, lengths), "[]") from misfit.__cause__
+            raise misfit.at(rows_of(lengths), "[]") from misfit.__cause__
+        return list_array(target, lengths, valid, child)
     if types.is_struct(array.type) and isinstance(feature.feature, dict):
         return _rows_from_lists(array, feature, target)
     raise _no_fit(array, feature)
@@ -257,7 +257,7 @@ def _rows_from_lists(array: pa.Array, feature: List | LargeList, target: pa.Data
     try:
         cast = _cast_fields(children, feature.feature, total)
     except Misfit as misfit:
-        raise misfit.at(row_of(misfit.index, lengths)) from misfit.__cause__
+        raise misfit.at(rows_of(lengths)) from misfit.__cause__
     return list_array(target, lengths, valid, struct_array(target.value_type, total, None, cast))
 
 

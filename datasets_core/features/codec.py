@@ -72,9 +72,8 @@ class RowEncoder:
 
     def _check_keys(self, rows: Sequence[Mapping[str, Any]]) -> None:
         known = dict(self._columns)
+        _check_rows(rows)
         for index, row in enumerate(rows):
-            if not isinstance(row, Mapping):
-                raise _no_row(row, index)
             unknown = next((name for name in row if name not in known), None)
             if unknown is not None:
                 raise CellCastError(
@@ -92,10 +91,16 @@ def _array(name: str, values: list[Any], write: Column) -> pa.Array:
         raise CellCastError(f"{name}{misfit.path}", misfit.reason, row=misfit.index) from misfit.__cause__
 
 
-def _infer_batch(rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+def _check_rows(rows: Sequence[Any]) -> None:
     for index, row in enumerate(rows):
         if type(row) is not dict and not isinstance(row, Mapping):
-            raise _no_row(row, index)
+            raise CastError(
+                f"Row {index} is {shown(row)} ({type(row).__name__}), not a dict. Give each row as a dict: column to value."
+            )
+
+
+def _infer_batch(rows: Sequence[Mapping[Any, Any]]) -> pa.RecordBatch:
+    _check_rows(rows)
     names = dict.fromkeys(chain.from_iterable(rows))
     arrays = []
     for name in names:
@@ -112,12 +117,6 @@ def _empty_rows(length: int, schema: pa.Schema) -> pa.RecordBatch:
     """Rows without columns, which still can be counted."""
     batch = pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
     return batch.replace_schema_metadata(schema.metadata)
-
-
-def _no_row(row: object, index: int) -> CastError:
-    return CastError(
-        f"Row {index} is {shown(row)} ({type(row).__name__}), not a dict. Give each row as a dict: column to value."
-    )
 
 
 class Decoder:

@@ -23,7 +23,7 @@ from datasets_core.features.base import Feature, FeatureType, LargeList, List, f
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
-from datasets_core.features.nesting import Misfit, fill, list_array, row_of, struct_array
+from datasets_core.features.nesting import Misfit, fill, list_array, rows_of, struct_array
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
 from datasets_core.features.values import as_elements, coercer, is_dict_of_lists, lists_from_dicts, shown
 
@@ -68,9 +68,9 @@ def compile_column(feature: FeatureType) -> Column:
 # -- plain values ------------------------------------------------------------------------------------------------------
 
 
-def _safe_types(t: pa.DataType) -> frozenset[type]:
+def _safe_types(t: pa.DataType) -> frozenset[Any]:
     """The types of Python values that Arrow converts to `t` exactly, or refuses."""
-    safe: frozenset[type] = frozenset()
+    safe: frozenset[Any] = frozenset()
     if types.is_integer(t):
         safe = _INTEGERS
     elif types.is_floating(t):
@@ -91,7 +91,7 @@ def _safe_types(t: pa.DataType) -> frozenset[type]:
         safe = frozenset({datetime.time})
     elif types.is_duration(t):
         safe = frozenset({datetime.timedelta}) if t.unit in ("us", "ns") else safe
-    return safe | {NoneType}
+    return frozenset({*safe, NoneType})
 
 
 def _leaf_column(arrow_type: pa.DataType) -> Column:
@@ -214,7 +214,7 @@ def _struct_column(feature: dict[str, FeatureType]) -> Column:
             try:
                 children.append(column(_field_values(values, name)))
             except Misfit as misfit:
-                raise misfit.at(misfit.index, f".{name}") from misfit
+                raise misfit.below(f".{name}") from misfit
         return struct_array(arrow_type, len(values), valid, children)
 
     def _as_dict(value: Any, index: int) -> Any:
@@ -260,7 +260,7 @@ def _list_column(feature: List | LargeList) -> Column:
         try:
             child = item(list(chain.from_iterable(values)))
         except Misfit as misfit:
-            raise misfit.at(row_of(misfit.index, lengths), "[]") from misfit
+            raise misfit.at(rows_of(lengths), "[]") from misfit
         return list_array(arrow_type, lengths, valid, child)
 
     def _as_list(value: Any, index: int) -> Any:
@@ -300,13 +300,18 @@ def _from_ndarrays(values: list[Any], arrow_type: pa.DataType, leaf: pa.DataType
     try:
         child = numbers_to_arrow(arrays, leaf)
     except Misfit as misfit:
-        raise misfit.at(int(np.flatnonzero(present)[row_of(misfit.index, sizes)]), "[]" * levels) from misfit
+        row, places = rows_of(sizes), np.flatnonzero(present)
+        raise misfit.at(lambda index: int(places[row(index)]), "[]" * levels) from misfit
     level_types = [arrow_type]
     for _ in range(levels - 1):
         level_types.append(level_types[-1].value_type)
     for level in range(levels - 1, 0, -1):
         repeats = shapes[:, :level].prod(axis=1)
-        child = list_array(level_types[level], np.repeat(shapes[:, level], repeats), None, child)
+        try:
+            child = list_array(level_types[level], np.repeat(shapes[:, level], repeats), None, child)
+        except Misfit as misfit:
+            row, places = rows_of(repeats), np.flatnonzero(present)
+            raise misfit.at(lambda index: int(places[row(index)]), "[]" * level) from misfit
     lengths = np.zeros(len(values), np.int64)
     lengths[present] = shapes[:, 0]
     return list_array(arrow_type, lengths, None if present.all() else present, child)

@@ -92,7 +92,8 @@ def _advice(dtype: str) -> str:
         return f"Write {word}[unit] with the unit {', '.join(_UNITS[word])}."
     if word.startswith("decimal"):
         return "Write decimal128(precision, scale) or decimal256(precision, scale)."
-    return f"Known: {', '.join(_PLAIN)}, float, double, time32[unit], time64[unit], timestamp[unit], duration[unit], decimal128(p, s)."
+    more = "float, double, time32[unit], time64[unit], timestamp[unit], duration[unit], decimal128(p, s)"
+    return f"Known: {', '.join(_PLAIN)}, {more}."
 
 
 def name_from_type(arrow_type: pa.DataType) -> str | None:

@@ -78,7 +78,7 @@ def feature_to_json(feature: FeatureType) -> dict[str, Any]:
 def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureType:
     """A feature from its JSON form, as any version of Hugging Face `datasets` wrote it.
 
-    >>> feature_from_json({"feature": {"x": {"dtype": "int8", "_type": "Value"}}, "length": -1, "id": None, "_type": "Sequence"})
+    >>> feature_from_json({"feature": {"x": {"dtype": "int8", "_type": "Value"}}, "length": -1, "_type": "Sequence"})
     {'x': List(Value('int8'))}
 
     Args:

@@ -17,7 +17,7 @@ from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.columns import ARROW_ERRORS, compile_column, is_missing
 from datasets_core.features.dtypes import MAX_DEPTH
 from datasets_core.features.merge import merge_types
-from datasets_core.features.nesting import Misfit, list_array, row_of, struct_array
+from datasets_core.features.nesting import Misfit, list_array, rows_of, struct_array
 from datasets_core.features.schema import feature_from_arrow
 from datasets_core.features.values import as_elements, plain_scalar, shown
 
@@ -53,6 +53,8 @@ def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
         except ARROW_ERRORS:
             if kinds == {int}:
                 return _infer_large_integers(values)
+            if kinds == {int, float}:
+                _check_exact(values)
             return compile_column(feature_from_arrow(arrow_type if arrow_type is not _BY_ARROW else pa.infer_type(values)))(
                 values
             )
@@ -95,6 +97,20 @@ def _timestamp_type(values: list[Any]) -> pa.DataType | None:
     return None if None in zones else pa.timestamp("us", tz="UTC")
 
 
+def _check_exact(values: list[Any]) -> None:
+    """Complain about the first integer that a float64 would round."""
+    for index, value in enumerate(values):
+        if isinstance(value, (int, np.integer)) and not _is_exact(int(value)):
+            raise Misfit(index, f"{shown(value)} is among floats, and float64 would round it")
+
+
+def _is_exact(number: int) -> bool:
+    try:
+        return int(float(number)) == number
+    except OverflowError:
+        return False
+
+
 def _infer_large_integers(values: list[Any]) -> pa.Array:
     numbers = [value for value in values if value is not None]
     if min(numbers) >= 0 and max(numbers) < 1 << 64:
@@ -102,8 +118,7 @@ def _infer_large_integers(values: list[Any]) -> pa.Array:
     largest = max(numbers, key=abs)
     index = values.index(largest)
     if abs(largest) < 1 << 64 and (first := next((n for n in numbers if n < 0), None)) is not None and largest > 0:
-        index, other = values.index(largest), values.index(first)
-        raise Misfit(index, f"{shown(largest)} needs uint64, and {shown(first)} in row {other} is negative")
+        raise Misfit(index, f"{shown(largest)} needs uint64, which does not fit {shown(first)}", other=values.index(first))
     raise Misfit(index, f"{shown(largest)} is an integer of more than 64 bits")
 
 
@@ -117,7 +132,7 @@ def _infer_dicts(values: list[Any], depth: int) -> pa.Array:
         try:
             child = infer_column([None if value is None else value.get(name) for value in values], depth + 1)
         except Misfit as misfit:
-            raise misfit.at(misfit.index, f".{name}") from misfit
+            raise misfit.below(f".{name}") from misfit
         fields.append(pa.field(name, child.type))
         children.append(child)
     valid = np.array([value is not None for value in values], bool)
@@ -129,7 +144,7 @@ def _infer_lists(values: list[Any], depth: int) -> pa.Array:
     try:
         child = infer_column(list(chain.from_iterable(value for value in values if value is not None)), depth + 1)
     except Misfit as misfit:
-        raise misfit.at(row_of(misfit.index, lengths), "[]") from misfit
+        raise misfit.at(rows_of(lengths), "[]") from misfit
     valid = np.array([value is not None for value in values], bool)
     return list_array(pa.list_(child.type), lengths, None if valid.all() else valid, child)
 
@@ -149,7 +164,7 @@ def _infer_mixed(values: list[Any], depth: int) -> pa.Array:
     for index, value in enumerate(plain):
         if value is not None:
             groups.setdefault(_group(value), []).append(index)
-    if len(groups) <= 1 and next(iter(groups), None) in _DIRECT:
+    if len(groups) <= 1 and all(isinstance(group, type) and group in _DIRECT for group in groups):
         return infer_column(plain, depth)
     joined: pa.DataType = pa.null()
     seen: list[tuple[int, pa.DataType]] = []
@@ -158,12 +173,14 @@ def _infer_mixed(values: list[Any], depth: int) -> pa.Array:
         try:
             arrow_type = _type_of_group(members, depth)
         except Misfit as misfit:
-            raise misfit.at(indices[misfit.index], "") from misfit
+            raise misfit.at(indices.__getitem__) from misfit
         wider = merge_types(joined, arrow_type)
         if wider is None:
             raise _conflict(values, indices[0], arrow_type, seen)
         seen.append((indices[0], arrow_type))
         joined = wider
+    if types.is_float64(joined):
+        _check_exact(plain)
     try:
         return compile_column(feature_from_arrow(joined))(plain)
     except ConfigurationError as error:
@@ -175,7 +192,8 @@ def _conflict(values: list[Any], index: int, arrow_type: pa.DataType, seen: list
     a, b = values[before], values[index]
     return Misfit(
         index,
-        f"{shown(b)} ({type(b).__name__}, {arrow_type}) does not fit {shown(a)} ({type(a).__name__}, {type_before}) of row {before}",
+        f"{shown(b)} ({type(b).__name__}, {arrow_type}) does not fit {shown(a)} ({type(a).__name__}, {type_before})",
+        other=before,
     )
 
 
@@ -235,7 +253,8 @@ def _plain(value: Any) -> Any:
         if isinstance(value, kind):
             return convert(value)
     if isinstance(value, datetime.datetime) and hasattr(value, "to_datetime64"):  # a pandas.Timestamp
-        return value.to_pydatetime() if value.tzinfo is not None else value.to_datetime64()
+        pandas_value: Any = value
+        return pandas_value.to_pydatetime() if value.tzinfo is not None else pandas_value.to_datetime64()
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)):
         return value
     if isinstance(value, pa.Scalar):
@@ -249,8 +268,8 @@ def _plain(value: Any) -> Any:
 def _plain_numpy(value: Any) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         return value.tolist()
-    if value.ndim == 0 and isinstance(value, np.ndarray):
-        return _plain_numpy(value[()]) if isinstance(value[()], np.generic) else _plain(value[()])
+    if type(value) is np.ndarray and value.ndim == 0:
+        return _plain(value[()])
     if isinstance(value, (np.str_, np.bytes_, np.bool_)):
         return plain_scalar(value)
     if value.dtype.kind in "biufUSmM":

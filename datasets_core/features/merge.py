@@ -85,7 +85,7 @@ def _join(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
 
 
 def _is_encoded(t: pa.DataType) -> bool:
-    return types.is_dictionary(t) or types.is_run_end_encoded(t)
+    return bool(types.is_dictionary(t) or types.is_run_end_encoded(t))
 
 
 def _decoded(t: pa.DataType) -> pa.DataType:
@@ -176,7 +176,7 @@ def _texts(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType:
 
 
 def _finer(a: pa.DataType, b: pa.DataType) -> str:
-    return max(a.unit, b.unit, key=_UNITS.index)
+    return _UNITS[max(_UNITS.index(a.unit), _UNITS.index(b.unit))]
 
 
 def _timestamps(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:

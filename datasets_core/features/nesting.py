@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,25 @@ Lengths = npt.NDArray[np.int64]
 class Misfit(Exception):
     """A value that does not fit, at a position of the values at hand; each level above turns it into its own position."""
 
-    def __init__(self, index: int, reason: str, path: str = "") -> None:
-        super().__init__(index, reason, path)
-        self.index, self.reason, self.path = index, reason, path
+    def __init__(self, index: int, reason: str, path: str = "", other: int | None = None) -> None:
+        super().__init__(index, reason, path, other)
+        self.index, self.path, self.other = index, path, other
+        self._reason = reason
 
-    def at(self, index: int, step: str = "") -> Misfit:
-        """The same, seen from one level above."""
-        return Misfit(index, self.reason, f"{step}{self.path}")
+    @property
+    def reason(self) -> str:
+        """What is wrong; it ends with the other row, where two values do not fit each other."""
+        if self.other is None:
+            return self._reason
+        return f"{self._reason} of {'the same row' if self.other == self.index else f'row {self.other}'}"
+
+    def at(self, place: Callable[[int], int], step: str = "") -> Misfit:
+        """The same, seen from one level above, where `place` gives the position of what is here at a position."""
+        return Misfit(place(self.index), self._reason, f"{step}{self.path}", None if self.other is None else place(self.other))
+
+    def below(self, step: str) -> Misfit:
+        """The same, seen from one level above that has the same positions."""
+        return Misfit(self.index, self._reason, f"{step}{self.path}", self.other)
 
 
 def bitmap(valid: Mask | None) -> pa.Buffer | None:
@@ -73,9 +85,14 @@ def struct_array(arrow_type: pa.DataType, length: int, valid: Mask | None, child
     return pa.Array.from_buffers(arrow_type, length, [bitmap(valid)], children=list(children))
 
 
-def row_of(index: int, lengths: Lengths) -> int:
-    """The row that holds element `index`, when each row takes `lengths` elements."""
-    return int(np.searchsorted(np.cumsum(lengths), index, side="right"))
+def rows_of(lengths: Lengths) -> Callable[[int], int]:
+    """The row that holds an element, when each row takes `lengths` elements.
+
+    >>> rows_of(np.array([2, 0, 1]))(2)
+    2
+    """
+    stops = np.cumsum(lengths)
+    return lambda index: int(np.searchsorted(stops, index, side="right"))
 
 
 def fill(buffer: pa.Buffer, dtype: Any, array: pa.Array) -> npt.NDArray[Any]:

@@ -62,7 +62,7 @@ class Features(dict[str, FeatureType]):
             self[name] = default
         return self[name]
 
-    def __ior__(self, other: Any) -> Features:  # type: ignore[override,misc]
+    def __ior__(self, other: Any) -> Features:  # type: ignore[override]
         self.update(other)
         return self
 
