@@ -228,11 +228,8 @@ class SplitDict(dict[str, SplitInfo]):
         Raises:
             ConfigurationError: a form that is neither, two splits of one name, or a value of the wrong kind.
         """
-        named: Iterable[tuple[str | None, Any]]
-        if isinstance(split_infos, Mapping):
-            named = split_infos.items()
-        else:
-            named = ((None, form) for form in _listed(split_infos))
+        stored: Any = split_infos
+        named = stored.items() if isinstance(stored, Mapping) else ((None, form) for form in _listed(stored))
         made: list[SplitInfo] = []
         for name, form in named:
             if isinstance(form, SplitInfo):
