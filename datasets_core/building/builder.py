@@ -117,8 +117,7 @@ class DatasetBuilder(abc.ABC):
         config_id: str | None = None,
         **config_kwargs: Any,
     ) -> None:
-        if features is not None and not isinstance(features, Features):
-            features = Features(features)
+        features = features if features is None or isinstance(features, Features) else Features(features)
         self.name = _builder_name(type(self))
         self.dataset_name = camelcase_to_snakecase(dataset_name) if dataset_name else self.name
         self.base_path = None if base_path is None else os.fspath(base_path)

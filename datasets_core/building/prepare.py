@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -238,7 +238,11 @@ def _check(builder: Builder, manifest: Manifest, downloads: Any, mode: Verificat
     if builder.is_partial:
         return
     checks.check_downloads(builder.recorded.download_checksums, downloads, mode)
-    checks.check_splits(builder.recorded.splits, manifest.info.splits or {}, dataset=builder.label, mode=mode)
+    checks.check_splits(builder.recorded.splits, _splits_of(manifest), dataset=builder.label, mode=mode)
+
+
+def _splits_of(manifest: Manifest) -> SplitDict:
+    return manifest.info.splits if manifest.info.splits is not None else SplitDict()
 
 
 # -- a build -----------------------------------------------------------------------------------------------------------
@@ -276,7 +280,7 @@ class _Build:
         manifest = self._manifest(shards, schema, splits, downloads)
         _check(self.builder, manifest, downloads, self.options.verification)
         for split in splits:
-            split.split_info = (manifest.info.splits or {})[split.name]
+            split.split_info = _splits_of(manifest)[split.name]
         committed = self.staging.commit(manifest, storage_options=self.options.storage_options)
         if hasattr(dl_manager, "manage_extracted_files"):
             dl_manager.manage_extracted_files()
@@ -356,7 +360,7 @@ class _Build:
     def _run(
         self,
         split: str,
-        function: Callable[[Any], ShardResult],
+        function: Callable[..., ShardResult],
         jobs: Sequence[Any],
         journal: Journal,
         *,
@@ -376,8 +380,8 @@ class _Build:
             bar.update(sum(result.rows for result in results.values()))
             here = isinstance(engine, SerialEngine)
             work = functools.partial(function, on_rows=bar.update) if here else function
-            running = engine.run(work, [jobs[index] for index in waiting]) if waiting else iter(())
-            with contextlib.closing(running) if hasattr(running, "close") else contextlib.nullcontext():
+            running = engine.run(work, [jobs[index] for index in waiting])
+            try:
                 for position, result in running:
                     index = waiting[position]
                     journal.record(result)
@@ -385,6 +389,9 @@ class _Build:
                     if not here:
                         bar.update(result.rows)
                     arrived(results, index)
+            finally:
+                if isinstance(running, Generator):
+                    running.close()
         return [(jobs[index], results[index]) for index in range(len(jobs))]
 
     # -- one schema ----------------------------------------------------------------------------------------------------
@@ -429,7 +436,7 @@ class _Build:
         info = self.builder.info.copy()
         if info.features is None:
             info.features = Features.from_arrow_schema(schema)
-        made = SplitDict(dataset_name=info.dataset_name)
+        made: SplitDict = SplitDict(dataset_name=info.dataset_name)
         for split in splits:
             own = [shard for shard in shards if shard.split == split.name]
             made.add(

@@ -87,7 +87,7 @@ class TableSink:
         return self._writer
 
     def _fit(self, table: pa.Table, what: str) -> pa.Table:
-        assert self.schema is not None
+        assert self.schema is not None and self.features is not None
         if not self.is_fixed:
             found = plain_schema(table.schema)
             if not self._merge_columns:
@@ -111,9 +111,10 @@ class TableSink:
             return
         self._widths += 1
         records = narrow.close()
+        features = Features.from_arrow_schema(schema)
         try:
             for batch in read_batches(self._job.folder, records, self._job.file_format):
-                self._open().write(cast_table(batch, self.features, what=f"split {self._job.split!r}"))
+                self._open().write(cast_table(batch, features, what=f"split {self._job.split!r}"))
         except CastError as error:
             raise self._error(f"the rows before {self._origin}" if self._origin else "the rows before", error) from error
         finally:
