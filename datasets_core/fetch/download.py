@@ -154,7 +154,8 @@ class DownloadManager:
             NonMatchingChecksumError: a file differs from its record.
         """
         asked = list(dict.fromkeys(leaves(url_or_urls)))
-        with self._stage(self.download_config.download_desc or "Downloading", total=self._total(asked)) as watch:
+        title = self.download_config.download_desc or "Downloading"
+        with self._client, self._stage(title, total=self._total(asked)) as watch:
             found = each(lambda url: self._fetched(url, watch), asked, watch, threads=self._threads())
         places = dict(zip(asked, (path for path, _ in found), strict=True))
         self.downloaded_paths.update(places)

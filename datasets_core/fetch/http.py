@@ -129,7 +129,7 @@ class HttpResponse:
 
 
 class HttpClient:
-    """Connections to servers, kept for the next request; usable from several threads.
+    """Connections to servers, kept from the first `with` to the end of the last; usable from several threads.
 
     Args:
         user_agent: added to ours.
@@ -140,26 +140,26 @@ class HttpClient:
         self._agent = f"datasets_core/{__version__}" + (f"; {user_agent}" if user_agent else "")
         self._proxies = dict(proxies or {})
         self._client: Any = None
+        self._users = 0
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
+        with self._lock:
+            self._users += 1
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+        with self._lock:
+            self._users -= 1
+            client, self._client = (None, self._client) if self._users else (self._client, None)
+        if client is not None:
+            client.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_agent": self._agent, "_proxies": self._proxies}  # connections stay in their process
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _client=None, _lock=threading.Lock())
-
-    def close(self) -> None:
-        """Close all connections; a later request opens new ones."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self.__dict__.update(state, _client=None, _users=0, _lock=threading.Lock())
 
     @contextmanager
     def get(

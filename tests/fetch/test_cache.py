@@ -1,0 +1,173 @@
+"""The cache: whole files or none, asked for once, current as far as the server says."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from datasets_core import config
+from datasets_core.errors import (
+    DatasetDiskError,
+    OfflineError,
+)
+from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.download import DownloadManager
+
+BODY = bytes(range(256)) * 4000
+
+
+def read(path):
+    return Path(path).read_bytes()
+
+
+def test_the_second_time_nothing_is_sent_if_the_server_says_unchanged(site, manager, faults, policy, cache_dir):
+    site.pages["/a"] = faults.page(BODY)
+    first = manager.download(site.at("/a"))
+    assert DownloadManager(retries=policy).download(site.at("/a")) == first
+    assert site.heads("if-none-match") == [None, '"v1"']
+
+
+def test_a_changed_file_is_fetched_again_and_the_old_one_stays_for_its_readers(site, manager, faults):
+    site.pages["/a"] = faults.page(b"old")
+    old = manager.download(site.at("/a"))
+    site.pages["/a"] = faults.page(b"new", etag='"v2"')
+    new = manager.download(site.at("/a"))
+    assert (read(old), read(new)) == (b"old", b"new")
+
+
+def test_a_date_serves_where_there_is_no_etag(site, manager, faults):
+    site.pages["/a"] = faults.page(b"old", etag=None, last_modified=faults.http_date(faults.now))
+    first = manager.download(site.at("/a"))
+    assert manager.download(site.at("/a")) == first
+    site.pages["/a"] = faults.page(b"new", etag=None, last_modified=faults.http_date(faults.now + 60))
+    assert read(manager.download(site.at("/a"))) == b"new"
+
+
+def test_without_use_etag_the_server_is_not_asked(site, manager, faults):
+    manager.download_config.use_etag = False
+    site.pages["/a"] = faults.page(b"a")
+    manager.download(site.at("/a"))
+    manager.download(site.at("/a"))
+    assert len(site.requests) == 1
+
+
+def test_force_download_fetches_again(site, manager, faults):
+    site.pages["/a"] = faults.page(b"old")
+    manager.download(site.at("/a"))
+    site.pages["/a"] = faults.page(b"new")
+    manager.download_config.force_download = True
+    assert read(manager.download(site.at("/a"))) == b"new"
+
+
+def test_offline_the_cache_is_used_and_else_an_error_says_so(site, manager, faults):
+    site.pages["/a"] = site.pages["/b"] = faults.page(b"a")
+    path = manager.download(site.at("/a"))
+    with config.using(offline=True):
+        assert manager.download(site.at("/a")) == path
+        with pytest.raises(OfflineError, match="/b: is not in the cache"):
+            manager.download(site.at("/b"))
+    assert len(site.requests) == 1
+
+
+def test_local_files_only_is_offline_for_one_manager(site, manager):
+    manager.download_config.local_files_only = True
+    with pytest.raises(OfflineError, match="local_files_only"):
+        manager.download(site.at("/b"))
+
+
+def test_a_server_that_is_gone_leaves_the_cache_in_use(site, manager, faults, caplog):
+    site.pages["/a"] = faults.page(b"a")
+    path = manager.download(site.at("/a"))
+    site.pages["/a"].faults.extend([faults.answering(503)] * 2)
+    assert manager.download(site.at("/a")) == path
+    assert "cannot be asked for a newer version" in caplog.text
+
+
+def test_a_cut_file_in_the_cache_is_fetched_again(site, manager, faults):
+    site.pages["/a"] = faults.page(BODY)
+    path = manager.download(site.at("/a"))
+    os.truncate(path, 10)
+    assert read(manager.download(site.at("/a"))) == BODY
+
+
+def test_all_checks_notice_altered_bytes_in_the_cache(site, manager, faults):
+    site.pages["/a"] = faults.page(BODY)
+    path = Path(manager.download(site.at("/a")))
+    path.write_bytes(b"x" + BODY[1:])
+    manager.verification = VerificationMode.ALL_CHECKS
+    assert read(manager.download(site.at("/a"))) == BODY
+
+
+def test_a_finished_cache_serves_from_a_disk_that_cannot_be_written(site, manager, faults, cache_dir):
+    site.pages["/a.gz"] = faults.page(gzip.compress(b"a"))
+    path = manager.download_and_extract(site.at("/a.gz"))
+    before = {name: os.stat(cache_dir / name).st_mtime_ns for name in os.listdir(cache_dir)}
+    for name in list(before):
+        if name.endswith(".lock"):
+            os.unlink(cache_dir / name)
+            del before[name]
+    assert manager.download_and_extract(site.at("/a.gz")) == path
+    assert {name: os.stat(cache_dir / name).st_mtime_ns for name in os.listdir(cache_dir)} == before
+
+
+def test_threads_that_ask_together_fetch_once(site, manager, faults, policy):
+    site.pages["/a"] = faults.page(BODY)
+    places, settings = [], config.settings()
+    barrier = threading.Barrier(8)
+
+    def ask():
+        with config.using(settings):
+            barrier.wait()
+            places.append(DownloadManager(retries=policy).download(site.at("/a")))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(places)) == 1
+    assert len(places) == 8
+    assert len([1 for headers in site.heads("if-none-match") if headers is None]) == 1
+
+
+def test_two_processes_that_ask_together_fetch_once(site, manager, faults, cache_dir):
+    began, go_on = threading.Event(), threading.Event()
+
+    def slowly(handler, page):
+        began.set()
+        go_on.wait(30)
+        handler.serve(page)
+
+    site.pages["/a"] = faults.page(BODY, faults=[slowly])
+    code = (
+        "import sys; from datasets_core import config; from datasets_core.fetch.download import DownloadManager\n"
+        "print('up', flush=True)\n"
+        "with config.using(cache_dir=sys.argv[1]): print(DownloadManager().download(sys.argv[2]), flush=True)"
+    )
+    command = [sys.executable, "-c", code, str(cache_dir.parent), site.at("/a")]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as one,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as two,
+    ):
+        assert one.stdout.readline() == two.stdout.readline() == "up\n"
+        assert began.wait(30)
+        go_on.set()
+        assert one.stdout.readline() == two.stdout.readline() != ""
+    assert [headers for headers in site.heads("if-none-match") if headers is None] == [None]
+
+
+def test_a_full_disk_is_told_before_it_is_full(site, manager, faults, monkeypatch, cache_dir):
+    def declared(handler, page):
+        handler.answer(200, {}, b"", length=1 << 60)
+
+    site.pages["/a"] = faults.page(b"", faults=[declared])
+    with pytest.raises(DatasetDiskError) as caught:
+        manager.download(site.at("/a"))
+    assert caught.value.needed == 1 << 60
+    assert not [name for name in os.listdir(cache_dir) if ".part" in name]

@@ -1,0 +1,214 @@
+"""`DownloadManager`: what goes in comes out as local paths, of the same shape, recorded."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+from datasets_core.errors import (
+    ConfigurationError,
+    DataFilesNotFoundError,
+    DownloadError,
+)
+from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.download import DownloadConfig, DownloadManager, DownloadMode
+
+BODY = bytes(range(256)) * 4000
+
+
+def sha(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def read(path):
+    return Path(path).read_bytes()
+
+
+def test_a_url_comes_back_as_a_file_with_its_bytes_and_its_record(site, manager, faults):
+    site.pages["/a.csv"] = faults.page(BODY)
+    path = manager.download(site.at("/a.csv"))
+    assert read(path) == BODY
+    assert manager.get_recorded_sizes_checksums() == {site.at("/a.csv"): {"num_bytes": len(BODY), "checksum": sha(BODY)}}
+    assert manager.downloaded_size == len(BODY)
+
+
+def test_an_empty_body_is_a_file_of_no_bytes(site, manager, faults):
+    site.pages["/empty"] = faults.page(b"")
+    assert read(manager.download(site.at("/empty"))) == b""
+
+
+def test_a_body_of_undeclared_length_is_taken_whole(site, manager, faults):
+    site.pages["/a"] = faults.page(BODY, has_length=False)
+    assert read(manager.download(site.at("/a"))) == BODY
+
+
+def test_the_shape_that_goes_in_comes_out(site, manager, faults, tmp_path):
+    for name in "abc":
+        site.pages[f"/{name}"] = faults.page(name.encode())
+    (tmp_path / "local.txt").write_bytes(b"here")
+    found = manager.download({"x": [site.at("/a"), (site.at("/b"),)], 3: {"y": site.at("/c")}, "l": tmp_path / "local.txt"})
+    assert read(found["x"][0]) == b"a"
+    assert isinstance(found["x"][1], tuple)
+    assert read(found["x"][1][0]) == b"b"
+    assert read(found[3]["y"]) == b"c"
+    assert found["l"] == str(tmp_path / "local.txt")
+
+
+def test_one_url_named_twice_is_fetched_once(site, manager, faults):
+    site.pages["/a"] = faults.page(b"a")
+    first, second = manager.download([site.at("/a")] * 2)
+    assert first == second
+    assert len(site.requests) == 1
+
+
+def test_a_named_tuple_keeps_its_type(manager, tmp_path):
+    (tmp_path / "a").write_text("a")
+    pair = namedtuple("pair", "left right")
+    assert manager.download(pair("a", "a")) == pair(str(tmp_path / "a"), str(tmp_path / "a"))
+
+
+def test_relative_paths_start_from_the_base_path_which_may_be_a_url(site, manager, faults, cache_dir, policy, tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "a.csv").write_text("x")
+    site.pages["/base/b.csv"] = faults.page(b"b")
+    remote = DownloadManager(base_path=site.at("/base"), retries=policy)
+    assert manager.download("d/a.csv") == str(tmp_path / "d" / "a.csv")
+    assert read(remote.download("b.csv")) == b"b"
+
+
+def test_a_file_url_is_the_local_path(manager, tmp_path):
+    (tmp_path / "a.csv").write_text("x")
+    assert manager.download(f"file://{tmp_path}/a.csv") == str(tmp_path / "a.csv")
+
+
+def test_a_missing_local_file_is_named(manager, tmp_path):
+    with pytest.raises(DataFilesNotFoundError, match=r"nowhere\.csv does not exist"):
+        manager.download("nowhere.csv")
+
+
+def test_other_stores_are_fetched_through_the_cache_and_again_when_they_change(manager):
+    import fsspec
+
+    store = fsspec.filesystem("memory")
+    store.pipe("/fetch/a.csv", b"one")
+    first = manager.download("memory://fetch/a.csv")
+    assert (read(first), manager.download("memory://fetch/a.csv")) == (b"one", first)
+    store.pipe("/fetch/a.csv", b"other")
+    assert read(manager.download("memory://fetch/a.csv")) == b"other"
+    store.rm("/fetch", recursive=True)
+
+
+def test_a_missing_file_of_another_store_is_named(manager):
+    with pytest.raises(DataFilesNotFoundError, match=r"memory://fetch/none\.csv"):
+        manager.download("memory://fetch/none.csv")
+
+
+def test_an_unknown_protocol_is_named(manager):
+    with pytest.raises(DownloadError, match="nonsense://x"):
+        manager.download("nonsense://x/y")
+
+
+def test_chained_urls_reach_into_archives_also_behind_http(site, manager, faults, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("in/a.csv", "inner")
+    site.pages["/a.zip"] = faults.page((tmp_path / "a.zip").read_bytes())
+    local, remote = manager.download([f"zip://in/a.csv::{tmp_path}/a.zip", f"zip://in/a.csv::{site.at('/a.zip')}"])
+    assert read(local) == read(remote) == b"inner"
+
+
+def test_download_and_extract_opens_what_it_fetched_once(site, manager, faults, tmp_path):
+    site.pages["/d/a.csv.gz"] = faults.page(gzip.compress(b"plain"))
+    path = manager.download_and_extract(site.at("/d/a.csv.gz"))
+    assert (read(path), os.path.basename(path)) == (b"plain", "a.csv")
+    assert manager.download_and_extract({"x": site.at("/d/a.csv.gz")}) == {"x": path}
+    manager.delete_extracted_files()
+    assert not os.path.exists(path)
+
+
+def test_extracted_files_are_removed_only_when_asked(manager, tmp_path):
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"x"))
+    path = manager.extract(str(tmp_path / "a.gz"))
+    manager.manage_extracted_files()
+    assert os.path.exists(path)
+    manager.download_config.delete_extracted = True
+    manager.manage_extracted_files()
+    assert not os.path.exists(path)
+    assert os.path.exists(tmp_path / "a.gz")
+
+
+def test_a_plain_file_is_not_extracted(manager, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b")
+    assert manager.extract([str(tmp_path / "a.csv")]) == [str(tmp_path / "a.csv")]
+
+
+def test_iter_archive_of_a_url_fetches_it(site, manager, faults, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.csv", "inner")
+    site.pages["/a.zip"] = faults.page((tmp_path / "a.zip").read_bytes())
+    assert [(name, handle.read()) for name, handle in manager.iter_archive(site.at("/a.zip"))] == [("a.csv", b"inner")]
+
+
+def test_download_custom_calls_the_function_once_and_keeps_the_file(manager):
+    calls = []
+
+    def fetch(url, path):
+        calls.append(url)
+        Path(path).write_text(url)
+
+    found = manager.download_custom({"a": "x://1", "b": ["x://2", "x://1"]}, fetch)
+    assert read(found["b"][0]) == b"x://2"
+    assert manager.download_custom("x://1", fetch) == found["a"]
+    assert calls == ["x://1", "x://2"]
+
+
+def test_download_custom_that_writes_nothing_is_told(manager):
+    with pytest.raises(DownloadError, match="wrote no file"):
+        manager.download_custom("x://1", lambda url, path: None)
+
+
+def test_a_beam_script_is_refused_clearly(manager):
+    with pytest.raises(ConfigurationError, match="Beam"):
+        manager.ship_files_with_pipeline("a", None)
+
+
+def test_manual_dir_is_the_data_dir_and_nothing_streams():
+    manager = DownloadManager(data_dir="/data")
+    assert (manager.manual_dir, manager.is_streaming) == ("/data", False)
+
+
+def test_a_manager_can_be_sent_to_another_process(site, manager, faults):
+    site.pages["/a"] = faults.page(b"a")
+    path = manager.download(site.at("/a"))
+    assert pickle.loads(pickle.dumps(manager)).download(site.at("/a")) == path
+
+
+def test_a_copied_config_shares_nothing():
+    one = DownloadConfig(storage_options={"a": {}})
+    two = one.copy()
+    two.storage_options["a"]["b"] = 1
+    assert one.storage_options == {"a": {}}
+
+
+def test_an_unknown_mode_names_the_known_ones():
+    with pytest.raises(ConfigurationError, match="'reuse_cache_if_exists'"):
+        DownloadMode("reuse")
+    with pytest.raises(ConfigurationError, match="'basic_checks'"):
+        VerificationMode("some")
+
+
+def test_local_use_imports_no_client():
+    code = (
+        "import sys, datasets_core.fetch.download as d; d.DownloadManager().download(sys.argv[1])\n"
+        "print([m for m in ('httpx2', 'fsspec', 'pyarrow', 'numpy', 'tqdm', 'huggingface_hub') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, __file__], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,74 @@
+"""Redirects, credentials and refusals of servers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from datasets_core.errors import (
+    DownloadError,
+)
+
+
+def read(path):
+    return Path(path).read_bytes()
+
+
+def test_credentials_go_to_their_own_origin_only(site, other_site, manager, faults):
+    site.pages["/a"] = faults.page(faults=[faults.answering(302, Location="/b")])
+    site.pages["/b"] = faults.page(faults=[faults.answering(307, Location=other_site.at("/c"))])
+    other_site.pages["/c"] = faults.page(b"c")
+    url = site.at("/a").replace("http://", "http://me:secret@")
+    path = manager.download(url)
+    assert read(path) == b"c"
+    assert site.heads("authorization") == ["Basic bWU6c2VjcmV0"] * 2
+    assert other_site.heads("authorization") == [None]
+
+
+def test_the_users_headers_are_credentials(site, other_site, manager, faults):
+    manager.download_config.storage_options = {"http": {"headers": {"X-Key": "k", "Accept-Language": "eo"}}}
+    site.pages["/a"] = faults.page(faults=[faults.answering(302, Location=other_site.at("/c"))])
+    other_site.pages["/c"] = faults.page(b"c")
+    manager.download(site.at("/a"))
+    assert (site.heads("x-key"), other_site.heads("x-key")) == (["k"], [None])
+    assert (site.heads("accept-language"), other_site.heads("accept-language")) == (["eo"], ["eo"])
+
+
+def test_the_token_goes_to_the_hub_only(site, other_site, manager, faults, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", site.url)
+    manager.download_config.token = "hf_secret"
+    site.pages["/a"], other_site.pages["/a"] = faults.page(b"a"), faults.page(b"a")
+    manager.download([site.at("/a"), other_site.at("/a")])
+    assert site.heads("authorization") == ["Bearer hf_secret"]
+    assert other_site.heads("authorization") == [None]
+
+
+def test_a_circle_of_redirects_ends(site, manager, faults):
+    site.pages["/a"] = faults.page(faults=[faults.answering(302, Location="/a")] * 99)
+    with pytest.raises(DownloadError, match="circle"):
+        manager.download(site.at("/a"))
+    assert len(site.requests) <= 11
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://x/y"])
+def test_a_redirect_to_another_protocol_is_refused(site, manager, faults, location):
+    site.pages["/a"] = faults.page(faults=[faults.answering(302, Location=location)])
+    with pytest.raises(DownloadError, match="redirects to"):
+        manager.download(site.at("/a"))
+
+
+def test_secrets_are_in_no_error_no_log_and_no_record(site, manager, faults, cache_dir, caplog):
+    caplog.set_level("DEBUG")
+    base = site.at("/a").replace("http://", "http://me:hunter2@")
+    url = base + "?X-Amz-Signature=deadbeef&part=1"
+    site.pages["/a"] = faults.page(b"a", faults=[faults.answering(503)])
+    manager.download(url)
+    with pytest.raises(DownloadError) as caught:
+        manager.download(url.replace("/a?", "/gone?"))
+    written = "".join(path.read_text() for path in cache_dir.iterdir() if path.suffix == ".json")
+    shown = caplog.text + str(caught.value) + repr(caught.value) + written + str(manager.get_recorded_sizes_checksums())
+    assert "hunter2" not in shown
+    assert "deadbeef" not in shown
+    assert "part=1" in shown
+    assert site.requests[0][0] == "/a?X-Amz-Signature=deadbeef&part=1"

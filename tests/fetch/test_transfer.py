@@ -1,0 +1,158 @@
+"""A GET over a bad line: the right bytes, or one clear error; never two versions in one file."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from datasets_core import config
+from datasets_core.errors import (
+    DownloadError,
+)
+from datasets_core.fetch.download import DownloadManager
+
+BODY = bytes(range(256)) * 4000
+
+
+def read(path):
+    return Path(path).read_bytes()
+
+
+@pytest.mark.parametrize("count", [0, 1, 100_000, len(BODY) - 1])
+def test_a_reset_is_survived(site, manager, faults, count):
+    site.pages["/a"] = faults.page(BODY, faults=[faults.reset_after(count)])
+    assert read(manager.download(site.at("/a"))) == BODY
+
+
+def test_a_short_body_is_continued_where_it_stopped(site, manager, faults):
+    site.pages["/a"] = faults.page(BODY, faults=[faults.short_by(1000)])
+    assert read(manager.download(site.at("/a"))) == BODY
+    assert site.heads("range") == [None, f"bytes={len(BODY) - 1000}-"]
+    assert site.heads("if-range") == [None, '"v1"']
+
+
+@pytest.mark.parametrize("etag", [None, 'W/"weak"'])
+def test_without_a_strong_etag_a_body_is_begun_again(site, manager, faults, etag):
+    site.pages["/a"] = faults.page(BODY, etag=etag, faults=[faults.short_by(1000)])
+    assert read(manager.download(site.at("/a"))) == BODY
+    assert site.heads("range") == [None, None]
+
+
+def test_two_versions_are_never_mixed(site, manager, faults):
+    newer = bytes(reversed(BODY))
+    site.pages["/a"] = faults.page(BODY, faults=[faults.changing_to(newer, '"v2"', faults.short_by(1000))])
+    assert read(manager.download(site.at("/a"))) == newer
+
+
+def test_a_server_that_ignores_if_range_is_not_believed(site, manager, faults):
+    newer = bytes(reversed(BODY))
+
+    def rest_of_another(handler, page):
+        handler.answer(206, {"ETag": '"v2"', "Content-Range": f"bytes 1000-{len(newer) - 1}/{len(newer)}"}, newer[1000:])
+
+    first = faults.changing_to(newer, '"v2"', faults.short_by(len(BODY) - 1000))
+    site.pages["/a"] = faults.page(BODY, faults=[first, rest_of_another])
+    assert read(manager.download(site.at("/a"))) == newer
+
+
+def test_another_range_than_asked_for_is_not_believed(site, manager, faults):
+    def shifted(handler, page):
+        handler.answer(206, {"ETag": '"v1"', "Content-Range": f"bytes 7-{len(BODY) - 1}/{len(BODY)}"}, BODY[7:])
+
+    site.pages["/a"] = faults.page(BODY, faults=[faults.short_by(1000), shifted])
+    assert read(manager.download(site.at("/a"))) == BODY
+
+
+def test_a_server_without_ranges_sends_it_again(site, manager, faults):
+    site.pages["/a"] = faults.page(BODY, is_ranged=False, faults=[faults.short_by(1000)])
+    assert read(manager.download(site.at("/a"))) == BODY
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_a_server_in_trouble_is_asked_again(site, manager, faults, clock, status):
+    site.pages["/a"] = faults.page(b"a", faults=[faults.answering(status)] * 4)
+    assert read(manager.download(site.at("/a"))) == b"a"
+    assert len(site.requests) == 5
+    assert clock.pauses == sorted(clock.pauses)
+
+
+def test_after_five_tries_the_error_names_url_status_and_tries(site, manager, faults):
+    site.pages["/a"] = faults.page(b"a", faults=[faults.answering(503)] * 9)
+    with pytest.raises(DownloadError, match="the server answers 503, 5 tries in a row") as caught:
+        manager.download(site.at("/a"))
+    assert (caught.value.status, caught.value.url) == (503, site.at("/a"))
+    assert not isinstance(caught.value, FileNotFoundError)
+
+
+def test_a_refused_connection_is_tried_again(site, manager, faults):
+    site.pages["/a"] = faults.page(b"a", faults=[faults.refusing] * 3)
+    assert read(manager.download(site.at("/a"))) == b"a"
+
+
+def test_no_server_at_all_is_a_clear_error(manager, site, clock):
+    with pytest.raises(DownloadError, match="no connection"):
+        manager.download("http://127.0.0.1:9/a")
+    assert len(clock.pauses) == 4
+
+
+def test_the_server_says_how_long_to_wait_in_seconds_or_as_a_date_up_to_a_cap(site, manager, faults, clock):
+    pauses = [
+        faults.answering(429, Retry_After="7"),
+        faults.answering(503, Retry_After=faults.http_date(faults.now + 11)),
+        faults.answering(503, Retry_After="86400"),
+        faults.answering(503, Retry_After=faults.http_date(faults.now - 5)),
+    ]
+    site.pages["/a"] = faults.page(b"a", faults=pauses)
+    manager.download(site.at("/a"))
+    assert clock.pauses == [7.0, 11.0, 60.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(401, "wants credentials"), (403, "forbids access"), (404, "not found"), (410, "not found"), (400, "400")],
+)
+def test_a_refusal_is_told_at_once_with_its_status(site, manager, faults, status, words):
+    site.pages["/a"] = faults.page(b"a", faults=[faults.answering(status)] * 2)
+    with pytest.raises(DownloadError, match=words) as caught:
+        manager.download(site.at("/a"))
+    assert caught.value.status == status
+    assert len(site.requests) == 1
+    assert isinstance(caught.value, FileNotFoundError) == (status in (404, 410))
+
+
+def test_a_failed_download_leaves_nothing_in_the_cache(site, manager, faults, cache_dir):
+    site.pages["/a"] = faults.page(BODY, etag=None, faults=[faults.short_by(10)] * 9)
+    with pytest.raises(DownloadError):
+        manager.download(site.at("/a"))
+    assert [name for name in os.listdir(cache_dir) if not name.endswith(".lock")] == []
+
+
+def test_another_process_continues_what_one_began(site, manager, faults, cache_dir, policy):
+    big = os.urandom(3 << 20)
+    site.pages["/a"] = faults.page(big, faults=[faults.short_by(1000), *[faults.answering(503)] * 4])
+    with pytest.raises(DownloadError):
+        manager.download(site.at("/a"))
+    site.requests.clear()
+    assert read(DownloadManager(retries=policy).download(site.at("/a"))) == big
+    assert site.heads("range") == [f"bytes={len(big) - 1000}-"]
+
+
+def test_a_body_without_end_is_cut_off(site, manager, faults):
+    site.pages["/a"] = faults.page(BODY, has_length=False)
+    with config.using(max_download_bytes=1000), pytest.raises(DownloadError, match="more than 1,000 bytes"):
+        manager.download(site.at("/a"))
+
+
+def test_an_unasked_for_compression_is_undone(site, manager, faults):
+    site.pages["/a.csv"] = faults.page(gzip.compress(BODY), headers={"Content-Encoding": "gzip"})
+    site.pages["/a.csv.gz"] = faults.page(gzip.compress(BODY), headers={"Content-Encoding": "gzip"})
+    site.pages["/b"] = faults.page(b"??", headers={"Content-Encoding": "br"})
+    plain, packed = manager.download([site.at("/a.csv"), site.at("/a.csv.gz")])
+    assert read(plain) == BODY
+    assert read(packed) == gzip.compress(BODY) or gzip.decompress(read(packed)) == BODY
+    with pytest.raises(DownloadError, match="'br'"):
+        manager.download(site.at("/b"))
+    assert set(site.heads("accept-encoding")) == {"identity"}
