@@ -162,6 +162,10 @@ class _Writer:
             self._write_python_function(value)
         elif isinstance(value, property):
             self._items("property", (value.fget, value.fset, value.fdel), 3)
+        elif isinstance(value, functools.cached_property):
+            self._items("cached_property", (value.func,), 1)
+        elif isinstance(value, functools._lru_cache_wrapper):
+            self._items("cached", (value.__wrapped__,), 1)
         elif isinstance(value, (staticmethod, classmethod)):
             self._items(type(value).__name__, (value.__func__,), 1)
         else:  # built in: its name, and the object it is bound to
@@ -244,6 +248,8 @@ class _Writer:
             self._items("pattern", (value.pattern, value.flags), 2)
         elif isinstance(value, os.PathLike):
             self._items("path", (os.fspath(value),), 1)
+        elif isinstance(value, types.MappingProxyType):
+            self._items("mappingproxy", (dict(value),), 1)
         elif isinstance(value, range):
             self._items("range", (value.start, value.stop, value.step), 3)
         elif isinstance(value, slice):
@@ -375,6 +381,10 @@ _FUNCTIONS = (
     types.WrapperDescriptorType,
     types.MethodDescriptorType,
     types.ClassMethodDescriptorType,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    functools.cached_property,
+    functools._lru_cache_wrapper,
     property,
     staticmethod,
     classmethod,

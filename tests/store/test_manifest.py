@@ -1,5 +1,6 @@
 """The manifest: what is written is read; what cannot be understood is named."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def test_what_is_written_is_read(shards: list[ShardRecord], sources: list[Source
 def test_runs_unfold_to_the_counts(counts: list[int]) -> None:
     coded = runs(counts)
     assert [rows for rows, times in coded for _ in range(times)] == counts
-    assert all(left[0] != right[0] for left, right in zip(coded, coded[1:], strict=False))
+    assert all(left[0] != right[0] for left, right in itertools.pairwise(coded))
 
 
 def test_lengths_and_shards_are_told_by_split(dataset: tuple[str, Manifest]) -> None:

@@ -1,0 +1,302 @@
+"""Identities that hold from one process to the next."""
+
+import collections
+import dataclasses
+import datetime
+import decimal
+import enum
+import functools
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core.errors import UnhashableError
+from datasets_core.store.fingerprint import Hasher, fingerprint, random_fingerprint
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3) | st.tuples(inner, inner),
+    max_leaves=8,
+)
+
+
+@given(values, values)
+def test_values_have_one_hash_exactly_if_they_are_written_alike(a: Any, b: Any) -> None:
+    assert (Hasher.hash(a) == Hasher.hash(b)) == (repr(a) == repr(b))
+
+
+@given(st.sets(st.integers() | st.text()), st.randoms())
+def test_the_order_in_which_a_set_came_about_does_not_matter(values: set[Any], random: Any) -> None:
+    shuffled = list(values)
+    random.shuffle(shuffled)
+    assert Hasher.hash(set(shuffled)) == Hasher.hash(values)
+
+
+def test_the_order_of_a_dict_matters() -> None:
+    assert Hasher.hash({"a": 1, "b": 2}) != Hasher.hash({"b": 2, "a": 1})
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+@dataclasses.dataclass
+class Dot:
+    x: int
+    y: int = 0
+
+
+class Plain:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+_DIFFERENT: list[Any] = [
+    None,
+    0,
+    False,
+    0.0,
+    -0.0,
+    "0",
+    b"0",
+    "",
+    [],
+    (),
+    {},
+    set(),
+    [[]],
+    [0],
+    (0,),
+    {0},
+    frozenset({0}),
+    {0: 0},
+    ["ab"],
+    ["a", "b"],
+    Point(1),
+    Point(2),
+    Dot(1),
+    Plain(1),
+    Plain(2),
+    Point,
+    Dot,
+    Colour.RED,
+    Colour.BLUE,
+    PurePosixPath("a"),
+    re.compile("a"),
+    re.compile("a", re.I),
+    range(3),
+    slice(3),
+    decimal.Decimal("1.0"),
+    decimal.Decimal("1.00"),
+    datetime.date(2026, 1, 1),
+    datetime.datetime(2026, 1, 1),
+    datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc),  # noqa: UP017 - the object, not the alias
+    datetime.timedelta(1),
+    np.arange(3),
+    np.arange(3.0),
+    np.arange(3).reshape(1, 3),
+    np.array(["a", None], dtype=object),
+    np.dtype("int32"),
+    np.int64(3),
+    np.random.default_rng(1),
+    np.random.default_rng(2),
+    np.random.RandomState(1),
+    pa.array([1, 2]),
+    pa.array([1, None]),
+    pa.table({"a": [1]}),
+    pa.table({"b": [1]}),
+    pa.int32(),
+    pa.schema({"a": pa.int8()}),
+    pa.field("a", pa.int8()),
+    pa.scalar(1),
+    collections.OrderedDict(a=1),
+    collections.Counter("a"),
+    len,
+    [].append,
+    [1].append,
+    str.upper,
+    np.add,
+    np,
+    re.escape,
+    functools.partial(max, 1),
+    functools.partial(max, 2),
+    functools.partial(max, key=len),
+    lambda row: row,
+    lambda row: row + 1,
+    lambda row: row + 2,
+    lambda row, by=1: row,
+    lambda row, by=2: row,
+    lambda row: len(row),
+    lambda row: max(row),
+    Plain(1).__init__,
+]
+
+
+def test_what_differs_has_different_hashes_and_each_is_repeatable() -> None:
+    hashes = [Hasher.hash(value) for value in _DIFFERENT]
+    assert len(set(hashes)) == len(hashes)
+    assert [Hasher.hash(value) for value in _DIFFERENT] == hashes
+
+
+def test_parts_of_larger_arrays_are_hashed_alone() -> None:
+    assert Hasher.hash(pa.array([0, 1, 2, 3]).slice(1, 2)) == Hasher.hash(pa.array([1, 2]))
+    assert Hasher.hash(pa.chunked_array([[1], [2]])) == Hasher.hash(pa.chunked_array([[1, 2]]))
+    assert Hasher.hash(np.arange(10)[::2]) == Hasher.hash(np.arange(10)[::2].copy())
+
+
+# -- functions ---------------------------------------------------------------------------------------------------------
+
+
+def _made(number: int) -> Any:
+    def function(row: int) -> int:
+        return row + number
+
+    return function
+
+
+def test_functions_are_what_they_do_not_where_they_stand() -> None:
+    a = lambda row: row + 1  # noqa: E731
+    b = lambda row: row + 1  # noqa: E731
+    assert Hasher.hash(a) == Hasher.hash(b)
+
+
+def test_what_a_function_closes_over_counts() -> None:
+    assert Hasher.hash(_made(1)) == Hasher.hash(_made(1))
+    assert Hasher.hash(_made(1)) != Hasher.hash(_made(2))
+
+
+_FACTOR = 1
+
+
+def _scaled(row: int) -> int:
+    return row * _FACTOR
+
+
+def test_the_globals_that_a_function_names_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Hasher.hash(_scaled)
+    monkeypatch.setitem(globals(), "_UNRELATED", 5)
+    assert Hasher.hash(_scaled) == before
+    monkeypatch.setitem(globals(), "_FACTOR", 2)
+    assert Hasher.hash(_scaled) != before
+
+
+def _even(n: int) -> bool:
+    return n == 0 or _odd(n - 1)
+
+
+def _odd(n: int) -> bool:
+    return n != 0 and _even(n - 1)
+
+
+def test_functions_that_call_each_other_have_a_hash() -> None:
+    assert Hasher.hash(_even) != Hasher.hash(_odd)
+
+
+def test_values_that_contain_themselves_have_a_hash() -> None:
+    circle: list[Any] = [1]
+    circle.append(circle)
+    other: list[Any] = [2]
+    other.append(other)
+    assert Hasher.hash(circle) != Hasher.hash(other)
+
+
+class _Tool:
+    __slots__ = ("a", "b")
+
+    @functools.cached_property
+    def slow(self) -> int:
+        return 1
+
+    @functools.lru_cache  # noqa: B019 - the wrapper is what is hashed
+    def cached(self) -> int:
+        return 2
+
+    @staticmethod
+    def plain() -> int:
+        return 3
+
+
+def test_classes_with_slots_and_wrapped_methods_have_a_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Hasher.hash(_Tool)
+    assert Hasher.hash(_Tool) == before
+    monkeypatch.setattr(_Tool, "cached", functools.lru_cache(lambda self: 5))
+    assert Hasher.hash(_Tool) != before
+
+
+def test_a_dataset_is_known_by_its_own_fingerprint() -> None:
+    first, second = Plain([1]), Plain([2])
+    first._fingerprint = second._fingerprint = "ab"  # type: ignore[attr-defined]
+    assert Hasher.hash(first) == Hasher.hash(second)
+
+
+_ELSEWHERE = """
+import functools, re, decimal, enum, pathlib
+import numpy as np, pyarrow as pa
+from datasets_core.store.fingerprint import Hasher
+
+class Colour(enum.Enum):
+    RED = 1
+
+class Tool:
+    words = {"a", "b", "c", "d"}
+    def __init__(self):
+        self.b, self.a = 2, 1
+    def __call__(self, row):
+        return {word for word in row if word in {"x", "y", "z"}}
+
+values = [{"a", "b", "c", 1, None}, Tool(), Tool, Colour.RED, lambda row: row in {"p", "q", "r"},
+          functools.partial(re.sub, "a"), np.arange(5), pa.table({"a": ["x"]}), pathlib.PurePosixPath("a"), decimal.Decimal(1)]
+print([Hasher.hash(value) for value in values])
+"""
+
+
+def test_hashes_are_equal_in_every_process() -> None:
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", _ELSEWHERE],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[2])},
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(printed) == 1
+
+
+# -- what has none -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [threading.Lock(), (n for n in range(3)), [threading.Lock()], {"a": sys.stdout.buffer}])
+def test_what_is_another_in_every_process_has_no_hash(value: Any) -> None:
+    with pytest.raises(UnhashableError):
+        Hasher.hash(value)
+
+
+def test_a_transform_without_identity_gets_a_random_one_and_a_warning() -> None:
+    with pytest.warns(UserWarning, match=r"map cannot be reused in another run: a _thread\.lock"):
+        first = fingerprint("map", threading.Lock(), what="map")
+    with pytest.warns(UserWarning, match="cannot be reused"):
+        second = fingerprint("map", threading.Lock())
+    assert first != second
+    assert len(first) == len(random_fingerprint()) == len(fingerprint("map", 1)) == 16
+
+
+def test_bytes_are_hashed_as_one() -> None:
+    assert Hasher.hash_bytes([b"ab", b"c"]) == Hasher.hash_bytes(b"abc")
