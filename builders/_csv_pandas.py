@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -48,7 +49,7 @@ def read_csv_by_pandas(
 
     def batches() -> Iterator[pa.RecordBatch]:
         try:
-            with source.open() as handle:
+            with contextlib.closing(source.open()) as handle:
                 converted = options.get("converters") or {}
                 kinds = None if converted else str
                 yielded = False

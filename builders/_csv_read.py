@@ -1,7 +1,8 @@
 """One csv file as record batches, by pyarrow's parser a block at a time, with the meaning that `pandas.read_csv` gives it.
 
 Each block of whole records is parsed and typed alone; its types are then compared with what is known of the columns.  Where a
-column needs a wider type than rows already given out had, the rest of the file is looked through and `Reread` asks for a second pass.
+column needs a wider type than rows already given out had, the rest of the file is looked through and `Reread` asks for a
+second pass.
 """
 
 from __future__ import annotations
@@ -330,7 +331,7 @@ class _Reader:
         return found
 
     def _by_arrow(self, block: bytes) -> dict[str, pa.Array] | None:
-        if block.isspace():
+        if not block or block.isspace():
             return None
         if len(self._columns.fields) == 1 and _BLANK_LINE.search(block):
             return self._by_python(block)  # pyarrow takes such a line for a value

@@ -1,7 +1,7 @@
 """Where a csv record ends: blocks of bytes cut at borders that no quoted field crosses.
 
-A newline inside quotes is data.  Quotes are found by numpy; where they alternate in the plain way (each opens at the beginning of a
-field or doubles the one before it), a newline with an even number of quotes before it is a border.  Anything else, such as
+A newline inside quotes is data.  Quotes are found by numpy; where they alternate in the plain way (each opens at the beginning
+of a field or doubles the one before it), a newline with an even number of quotes before it is a border.  Anything else, such as
 `5" pipe` or escapes, is walked by a regular expression that knows the grammar.
 """
 
@@ -93,9 +93,7 @@ class Grammar:
         return 0, len(quotes) % 2 == 1
 
     def _walked(self, data: bytes) -> tuple[int, bool]:
-        end = 0
-        for end in self.ends(data):
-            pass
+        end = max(self.ends(data), default=0)
         rest = data[end:]
         return end, bool(rest) and self.record.match(rest + b"\n") is None
 

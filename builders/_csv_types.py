@@ -1,7 +1,7 @@
 """The type of a csv column, by the rules of `pandas.read_csv`, and how types of blocks widen to that of the file.
 
-pyarrow infers nearly the same.  Where it differs (dates, hexadecimal, integers past 64 bits, `NAN`, `+5`, spellings of booleans) the
-column is read again as text and judged here.
+pyarrow infers nearly the same.  Where it differs (dates, hexadecimal, integers past 64 bits, `NAN`, `+5`, spellings of
+booleans) the column is read again as text and judged here.
 """
 
 from __future__ import annotations
@@ -116,10 +116,7 @@ def first_value(column: pa.Array) -> str | None:
     """The first value that is not null."""
     if column.null_count == len(column):
         return None
-    if column.null_count == 0:
-        value: str = column[0].as_py()
-        return value
-    value = column.drop_null()[0].as_py()
+    value: str = (column.drop_null() if column.null_count else column)[0].as_py()
     return value
 
 

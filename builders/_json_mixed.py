@@ -22,7 +22,7 @@ _ENCODE = Json().encode_example
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
-class BrokenRow(Exception):  # noqa: N818 - becomes a FileFormatError where the file is known
+class BrokenRow(Exception):  # becomes a FileFormatError where the file is known
     """A row that is no object, or no JSON.
 
     Attributes:
@@ -203,7 +203,7 @@ def joined(a: pa.DataType, b: pa.DataType) -> tuple[pa.DataType, bool]:
         return pa.list_(inner), again
     if JSON_TYPE in (a, b):
         return JSON_TYPE, True
-    if pa.types.is_string(a) and pa.types.is_timestamp(b) or pa.types.is_timestamp(a) and pa.types.is_string(b):
+    if (pa.types.is_string(a) and pa.types.is_timestamp(b)) or (pa.types.is_timestamp(a) and pa.types.is_string(b)):
         return pa.string(), True
     wider = merge_types(a, b)
     return (JSON_TYPE, True) if wider is None else (wider, False)

@@ -1,7 +1,7 @@
 """One data file as bytes: opened, decompressed, sniffed, decoded.
 
-What every text format asks of a file stands here: that it is not a web page, not a Git-LFS pointer, not binary, that it is UTF-8 or
-the encoding that was asked for, and that an error names the file as the user knows it.
+What every text format asks of a file stands here: that it is not a web page, not a Git-LFS pointer, not binary, that it is
+UTF-8 or the encoding that was asked for, and that an error names the file as the user knows it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import codecs
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any, Protocol
 
 from datasets_core.errors import ArchiveError, FileFormatError
 from datasets_core.fetch.decompress import open_decompressed
@@ -27,6 +27,14 @@ _BINARY = {
     b"SQLite format 3": "an SQLite database",
     b"\xd0\xcf\x11\xe0": "an old Office file",
 }
+
+
+class ByteStream(Protocol):
+    """What reads bytes and can be closed."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +55,9 @@ class Source:
         """A `FileFormatError` about this file."""
         return FileFormatError(self.name, reason, line=line, row=row, advice=advice)
 
-    def open(self) -> IO[bytes]:
+    def open(self) -> ByteStream:
         """The file's bytes, decompressed if its first bytes say that it is compressed."""
-        handle = open(self.path, "rb", buffering=0)
+        handle = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
         kind = kind_of(handle.read(HEAD_BYTES))
         handle.seek(0)
         if kind not in COMPRESSIONS:
@@ -238,7 +246,7 @@ def _recoder(source: Source, encoding: str, errors: str) -> Callable[[bytes, boo
     return recode
 
 
-def _fill(handle: IO[bytes], size: int) -> bytes:
+def _fill(handle: ByteStream, size: int) -> bytes:
     """Exactly `size` bytes unless the file ends before: raw files and decompressors may give less at a time."""
     parts: list[bytes] = []
     while size > 0 and (data := handle.read(size)):

@@ -68,7 +68,9 @@ class FileBuilder(ArrowBasedBuilder):
         for member in dl_manager.iter_files([folder]):
             yield os.fspath(member), f"{os.path.relpath(member, folder)} in {name}"
 
-    def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+    def _generate_tables(  # type: ignore[override]  # a hook takes its own gen_kwargs
+        self, files: Sequence[str], names: Sequence[str]
+    ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         known = _Known(self.read_schema)
         for number, source in enumerate(map(Source, files, names)):
             for index, batch in enumerate(self.read(source, known.schema)):

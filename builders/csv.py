@@ -1,7 +1,7 @@
 """Comma separated values, and their cousins with other separators, with the options and the meaning of `pandas.read_csv`.
 
-pyarrow reads them.  Python's csv module splits the fields for the few options that pyarrow has not; `pandas` itself is asked, where it
-is installed, for those that only it has.
+pyarrow reads them.  Python's csv module splits the fields for the few options that pyarrow has not; `pandas` itself is asked,
+where it is installed, for those that only it has.
 """
 
 from __future__ import annotations
@@ -27,14 +27,18 @@ from ._tables import FileBuilder
 EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}}
 
 _ON_BAD_LINES = ("error", "warn", "skip")
+_NOT_FOR_PANDAS = {
+    *("delimiter", "column_names", "features"),  # ours, or another name of an option
+    *("prefix", "mangle_dupe_cols", "error_bad_lines", "warn_bad_lines", "verbose"),  # gone from pandas
+}
 
 
 @dataclass(eq=False)
 class CsvConfig(BuilderConfig):
     """Options of `load_dataset("csv", ...)`: those of `pandas.read_csv`, with its defaults.
 
-    A column's type is that of the whole split.  Integers with nulls stay integers; integers past 64 bits, dates and mixed columns stay
-    text exactly as it stands.  A row of the wrong length is an error unless `on_bad_lines` says otherwise.
+    A column's type is that of the whole split.  Integers with nulls stay integers; integers past 64 bits, dates and mixed columns
+    stay text exactly as it stands.  A row of the wrong length is an error unless `on_bad_lines` says otherwise.
 
     Args:
         features: what the columns are cast to.
@@ -119,9 +123,7 @@ class CsvConfig(BuilderConfig):
     @property
     def pandas_options(self) -> dict[str, Any]:
         """The options as `pandas.read_csv` takes them."""
-        own = {field.name for field in fields(BuilderConfig)} | {
-            "delimiter", "column_names", "features", "prefix", "mangle_dupe_cols", "error_bad_lines", "warn_bad_lines", "verbose",
-        }  # fmt: skip
+        own = _NOT_FOR_PANDAS | {field.name for field in fields(BuilderConfig)}
         options = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in own}
         if self.names is None:
             del options["names"]

@@ -1,7 +1,7 @@
 """JSON: lines of objects, one array, pretty-printed or concatenated objects, or the rows under one key.
 
-pyarrow's parser reads blocks of whole objects.  Types merge over all files of a split, whatever the order of the rows; where kinds
-mix in one place, its values are kept as JSON text and come out as they were (`Json`).
+pyarrow's parser reads blocks of whole objects.  Types merge over all files of a split, whatever the order of the rows; where
+kinds mix in one place, its values are kept as JSON text and come out as they were (`Json`).
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ class Json(FileBuilder):
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         return read_json(source, self.config, schema, as_json=self._as_json())
 
-    def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+    def _generate_tables(  # type: ignore[override]  # a hook takes its own gen_kwargs
+        self, files: Sequence[str], names: Sequence[str]
+    ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         reader = JsonReader(self.config, self.read_schema, as_json=self._as_json())
         sources = list(map(Source, files, names))
         number = 0

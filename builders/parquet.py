@@ -37,8 +37,8 @@ class ParquetConfig(BuilderConfig):
         batch_size: rows that are read at a time; None chooses by the width of the rows.
         columns: the columns to load, in this order; None loads all.
         features: what the columns are cast to; None takes what the files say.
-        filters: rows to keep, as `pyarrow.parquet.read_table` takes them: an expression, `[(column, op, value)]`, or a list of such
-            lists.  Row groups whose statistics rule them out are not read.
+        filters: rows to keep, as `pyarrow.parquet.read_table` takes them: an expression, `[(column, op, value)]`, or a list of
+            such lists.  Row groups whose statistics rule them out are not read.
         fragment_scan_options: a `pyarrow.dataset.ParquetFragmentScanOptions`.
         on_bad_files: "error" refuses a file that cannot be read, "warn" and "skip" leave it out.
     """
@@ -166,8 +166,9 @@ def _batch_rows(metadata: Any) -> int:
     """Rows a batch, so that wide rows do not make batches of gigabytes: by what the footer says of their size."""
     if not metadata.num_rows:
         return _BATCH_ROWS
-    size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
-    return max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(size, 1)))
+    size: int = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
+    rows: int = _BATCH_BYTES * metadata.num_rows // max(size, 1)
+    return max(1, min(_BATCH_ROWS, rows))
 
 
 def _ordered(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -1,11 +1,12 @@
 """Plain text: one row a line, a paragraph or a document.
 
-Lines are found by numpy in blocks of bytes, and a column is made of the block's own bytes without their line ends: no line becomes
-a Python object.  As in Python's text files, `\\n`, `\\r\\n` and a lone `\\r` end a line and come out as `\\n`.
+Lines are found by numpy in blocks of bytes, and a column is made of the block's own bytes without their line ends: no line
+becomes a Python object.  As in Python's text files, `\\n`, `\\r\\n` and a lone `\\r` end a line and come out as `\\n`.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -101,8 +102,6 @@ def _check(source: Source, column: pa.Array, offset: int) -> None:
 
 def _locate_invalid(source: Source, offset: int) -> Exception:
     """The error for the first byte from about `offset` on that is not UTF-8, found by reading the file again."""
-    import codecs
-
     decoder = codecs.getincrementaldecoder("utf-8")()
     at = 0
     with text_reader(source, "text", web_page_is_data=True) as text:
