@@ -147,7 +147,7 @@ def _reference(options: argparse.Namespace) -> dict[str, Any]:
         "name": options.name,
         "data_files": _data_files(options.data_files),
         "data_dir": options.data_dir,
-        "trust_remote_code": options.trust_remote_code,
+        **({"trust_remote_code": True} if options.trust_remote_code else {}),
         **_options(options.option),
     }
 
