@@ -86,7 +86,7 @@ def _write_members(archive: str, target: str, on_bytes: _OnBytes) -> None:
     if planned.repeated:
         _check_repeated(archive, planned)
     _check_space(target, planned.num_bytes)
-    os.mkdir(target, _FOLDER_MODE)
+    os.makedirs(target, _FOLDER_MODE)
     for folder in planned.folders:
         with _naming(archive, folder):
             os.mkdir(os.path.join(target, folder), _FOLDER_MODE)
@@ -165,6 +165,7 @@ def _copy(target: str, origin: str, link: str, on_bytes: _OnBytes) -> None:
 
 def _write_single(path: str, target: str, on_bytes: _OnBytes) -> None:
     budget = Budget(path, os.path.getsize(path), settings())
+    os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
     with open_decompressed(path) as source, _new_file(target) as out:
         while data := source.read(_CHUNK):
             budget.take_bytes(len(data))

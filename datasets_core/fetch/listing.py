@@ -43,8 +43,7 @@ class ArchiveIterable:
                 for handle in self._linked(member):
                     yield member.name, handle
                 continue
-            with opener() as handle:
-                yield member.name, handle
+            yield member.name, opener()  # not closed before its reader drops it: a zip gives several at once
 
     def _linked(self, member: Member) -> Iterator[BinaryIO]:
         """The file that a hard link is another name of: tar stores the second name so, and it is data like any other."""
@@ -58,8 +57,7 @@ class ArchiveIterable:
         target = safe_path(archive, member.target)
         for found, opener in walk(self.source):
             if found.path == target and found.kind == "file":
-                with opener() as handle:
-                    yield handle
+                yield opener()
                 return
         reason = f"link {member.name!r} points to {member.target!r}, which the archive does not hold"
         raise ArchiveError(archive, reason, advice="Unpack it by hand and give the folder")

@@ -1,0 +1,126 @@
+"""Iterating over archives and folders: the same files in the same order as users of HF know them, as often as wanted."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import os
+import pickle
+import tarfile
+import zipfile
+
+import pytest
+
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError
+from datasets_core.fetch.listing import iter_archive, iter_files
+
+NAMES = ["b.txt", ".hid", "dir/.hid", "dir/a.txt", ".hd/c.txt", "__MACOSX/x", "_x", "x/__y", "x/__z/q"]
+SHOWN = ["b.txt", "dir/a.txt", ".hd/c.txt", "__MACOSX/x", "_x", "x/__z/q"]
+"""What `datasets` 5.2.0 gives for NAMES: only a file's own name can hide it."""
+
+
+def tarred(names=NAMES):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name in names:
+            member = tarfile.TarInfo(name)
+            member.size = len(name)
+            archive.addfile(member, io.BytesIO(name.encode()))
+        for kind, name in ((tarfile.SYMTYPE, "soft"), (tarfile.LNKTYPE, "hard"), (tarfile.DIRTYPE, "folder")):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "b.txt"
+            archive.addfile(member)
+    return buffer.getvalue()
+
+
+def zipped():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.mkdir("folder")
+        for name in NAMES:
+            archive.writestr(name, name)
+    return buffer.getvalue()
+
+
+@pytest.fixture(params=["zip", "tar", "tar.gz"])
+def archive(request, tmp_path):
+    path = tmp_path / f"a.{request.param}"
+    path.write_bytes({"zip": zipped, "tar": tarred, "tar.gz": lambda: gzip.compress(tarred())}[request.param]())
+    return str(path)
+
+
+def test_an_archive_gives_its_visible_files_in_its_order_each_time(archive):
+    wanted = [(name, name.encode()) for name in SHOWN]
+    wanted += [] if archive.endswith("zip") else [("hard", b"b.txt")]
+    found = iter_archive(archive)
+    for again in (found, found, pickle.loads(pickle.dumps(found))):
+        assert [(name, source.read()) for name, source in again] == wanted
+
+
+def test_an_open_archive_can_be_walked_twice_too(archive):
+    with open(archive, "rb") as source:
+        found = iter_archive(source)
+        first, second = ([name for name, _ in itertools.islice(found, len(SHOWN))] for _ in range(2))
+    assert first == second == SHOWN
+
+
+def test_a_hard_link_in_an_open_file_asks_for_the_path(tmp_path):
+    with pytest.raises(ArchiveError, match="Give the path"):
+        list(iter_archive(io.BytesIO(tarred([]))))
+
+
+def test_two_walks_at_once_do_not_disturb_each_other(archive):
+    found = iter_archive(archive)
+    pairs = [(one.read(), two.read()) for (_, one), (_, two) in zip(found, found, strict=True)]
+    assert all(one == two for one, two in pairs)
+
+
+def test_a_member_reads_as_text_and_has_its_name(archive):
+    walked = iter(iter_archive(archive))
+    name, source = next(walked)
+    assert source.name == name
+    assert io.TextIOWrapper(source, encoding="utf-8").readline() == "b.txt"
+
+
+def test_a_walk_that_is_left_early_closes_the_archive(archive):
+    for _ in iter_archive(archive):
+        break
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in [*NAMES, "dir/b/z.txt", "dir/a.txu"]:
+        path = tmp_path / "in" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return str(tmp_path / "in")
+
+
+def test_files_of_folders_come_sorted_folder_by_folder_without_the_hidden(folder):
+    found = iter_files(folder)
+    wanted = [os.path.join(folder, name) for name in ["_x", "b.txt", "dir/a.txt", "dir/a.txu", "dir/b/z.txt"]]
+    assert list(found) == wanted
+    assert list(pickle.loads(pickle.dumps(found))) == list(found)
+
+
+def test_a_file_that_is_named_comes_hidden_or_not(folder):
+    named = [os.path.join(folder, ".hid"), os.path.join(folder, "b.txt")]
+    assert list(iter_files(named)) == named
+
+
+def test_a_missing_path_is_told(folder):
+    with pytest.raises(DataFilesNotFoundError, match="none does not exist"):
+        list(iter_files([folder, os.path.join(folder, "none")]))
+
+
+def test_folders_of_other_stores_are_listed_too():
+    import fsspec
+
+    store = fsspec.filesystem("memory")
+    for name in ("b.txt", "a/c.txt", ".hid/d", "__e"):
+        store.pipe(f"/listing/{name}", b"x")
+    assert list(iter_files("memory://listing")) == ["memory:///listing/a/c.txt", "memory:///listing/b.txt"]
+    with pytest.raises(DataFilesNotFoundError, match="memory://listing/none"):
+        list(iter_files("memory://listing/none"))
+    store.rm("/listing", recursive=True)
