@@ -249,7 +249,7 @@ def _mix(words: Words) -> Words:
 
 def _hash(data: bytes, lengths: list[int], into: Words, kind: type) -> None:
     sizes = np.array(lengths, np.int64)
-    widest = int(sizes.max(initial=0))
+    widest, shortest = int(sizes.max(initial=0)), int(sizes.min(initial=_LONG))
     if widest > _LONG:
         _hash_long(data, lengths, into, kind)
         return
@@ -260,9 +260,9 @@ def _hash(data: bytes, lengths: list[int], into: Words, kind: type) -> None:
     for lane, seed in enumerate((_SEEDS[kind], _SEEDS[kind] ^ 0x5851F42D4C957F2D)):
         state = _mix(sizes.view(np.uint64) ^ np.uint64(seed))
         for column in range(columns):
-            state ^= words[:, column]
-            _mix(state)
-            state += np.uint64(seed)
+            # a key's hash must not depend on how long the others are: columns behind its end do not count
+            reaches = slice(None) if shortest > column * 8 else np.flatnonzero(sizes > column * 8)
+            state[reaches] = _mix(state[reaches] ^ words[reaches, column]) + np.uint64(seed)
         into[lane] = state
 
 

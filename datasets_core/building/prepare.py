@@ -29,7 +29,7 @@ from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import identity_of, sources_of, stale_source
 from datasets_core.config import settings
 from datasets_core.engines.engine import Engine, get_engine
-from datasets_core.engines.local import SerialEngine
+from datasets_core.engines.local import ProcessEngine, SerialEngine, ThreadEngine
 from datasets_core.errors import (
     ConfigurationError,
     DamagedShardError,
@@ -373,9 +373,9 @@ class _Build:
         for index in sorted(results):
             arrived({before: result for before, result in results.items() if before <= index}, index)
         waiting = [index for index in range(len(jobs)) if index not in results]
-        engine = (
-            self.options.engine if len(waiting) > 1 or not isinstance(self.options.engine, SerialEngine) else SerialEngine()
-        )
+        engine = self.options.engine
+        if len(waiting) == 1 and isinstance(engine, (ProcessEngine, ThreadEngine)):
+            engine = SerialEngine()  # a worker would be started for nothing
         with progress(f"Building {split}", total=_expected_rows(self.builder, split)) as bar:
             bar.update(sum(result.rows for result in results.values()))
             here = isinstance(engine, SerialEngine)
