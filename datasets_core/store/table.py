@@ -6,7 +6,6 @@ concatenations compute with pieces; a batch is opened when a row of it is wanted
 
 from __future__ import annotations
 
-import builtins
 import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shar
 
 Ints = npt.NDArray[np.int64]
 
-_TAKE_BYTES = 256 << 20  # gathered at once, far below the 2 GiB that 32-bit offsets reach
+_ROWS_PER_TAKE = 5  # a take costs as much as so many slices of one row
 
 
 class RowTable:
@@ -267,8 +266,8 @@ class RowTable:
     def take(self, indices: npt.NDArray[np.integer[Any]]) -> pa.Table:
         """The rows at `indices`, in their order, repeated where they repeat.
 
-        One gather for each piece that is touched, and one to put them into order.  Consecutive rows are a slice, without
-        a copy.
+        One gather for each piece that is touched, and one to put them into order; rows that are few and far between, one by
+        one.  Consecutive rows are a slice, without a copy.
 
         Args:
             indices: row numbers from 0, none negative.
@@ -287,28 +286,13 @@ class RowTable:
         if len(rows) == 1:
             k, offset = self.locate(low)
             return pa.Table.from_batches([self.piece(k).slice(offset, 1)], self.schema)
-        pieces = np.searchsorted(self.starts, rows, side="right") - 1
-        return pa.concat_tables([self._gather(rows[part], pieces[part]) for part in self._parts(pieces)])
-
-    def _parts(self, pieces: Ints) -> Iterator[builtins.slice]:
-        """Cut a gather so that no part exceeds `_TAKE_BYTES`, judged by the mean row of each piece."""
-        counts = np.bincount(pieces)
-        touched = np.flatnonzero(counts)
-        means = np.zeros(len(counts))
-        means[touched] = [(piece := self.piece(k)).nbytes / piece.num_rows for k in touched.tolist()]
-        if float(means @ counts) <= _TAKE_BYTES:
-            yield builtins.slice(0, len(pieces))
-            return
-        marks = np.cumsum(means[pieces]) // _TAKE_BYTES
-        borders = [0, *(np.flatnonzero(np.diff(marks)) + 1).tolist(), len(pieces)]
-        for start, stop in itertools.pairwise(borders):
-            yield builtins.slice(start, stop)
+        return self._gather(rows, np.searchsorted(self.starts, rows, side="right") - 1)
 
     def _gather(self, rows: Ints, pieces: Ints) -> pa.Table:
         try:
             return self._gathered(rows, pieces)
         except (pa.ArrowInvalid, pa.ArrowCapacityError):
-            # Rows far larger than the mean of their piece: more bytes than 32-bit offsets reach.
+            # More bytes of text, lists or binary than 32-bit offsets reach.
             if len(rows) == 1:
                 raise
             half = len(rows) // 2
@@ -319,6 +303,11 @@ class RowTable:
         order = np.arange(len(rows)) if in_order else np.argsort(pieces, kind="stable")
         sorted_pieces = pieces[order]
         borders = [0, *(np.flatnonzero(np.diff(sorted_pieces)) + 1).tolist(), len(rows)]
+        touched = sorted_pieces[borders[:-1]].tolist()
+        if len(rows) <= _ROWS_PER_TAKE * len(touched) and all(map(self.is_mapped, touched)):
+            found = zip(pieces.tolist(), (rows - self.starts[pieces]).tolist(), strict=True)
+            single = [self.piece(k).slice(offset, 1) for k, offset in found]
+            return pa.Table.from_batches([pa.concat_batches(single)], self.schema)
         batches = []
         for start, stop in itertools.pairwise(borders):
             k = int(sorted_pieces[start])
@@ -333,13 +322,23 @@ class RowTable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         used, numbers = np.unique(self._pieces[:, 0], return_inverse=True)
+        shards = [self._shards[index] for index in used.tolist()]
         pieces = self._pieces.copy()
         pieces[:, 0] = numbers.reshape(-1)
-        return _restored, ([self._shards[index] for index in used.tolist()], self.schema.serialize().to_pybytes(), pieces)
+        in_memory = [index for index, shard in enumerate(shards) if shard.path is None]
+        if in_memory:  # only the rows that this table shows travel
+            held = np.flatnonzero(np.isin(pieces[:, 0], in_memory))
+            shards.append(MemoryShard([self.piece(k) for k in held.tolist()], self.schema))
+            pieces[held, 0], pieces[held, 1], pieces[held, 2] = len(shards) - 1, np.arange(len(held)), 0
+            shards = [_NOTHING if index in in_memory else shard for index, shard in enumerate(shards)]
+        return _restored, (shards, self.schema.serialize().to_pybytes(), pieces)
 
 
 def _restored(shards: list[Shard], schema: bytes, pieces: Ints) -> RowTable:
     return RowTable(shards, pa.ipc.read_schema(pa.py_buffer(schema)), pieces)
+
+
+_NOTHING = MemoryShard([], pa.schema([]))  # in the place of a shard whose rows stand elsewhere
 
 
 # -- pieces ------------------------------------------------------------------------------------------------------------

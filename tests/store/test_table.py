@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
-from datasets_core.store import table as table_module
 from datasets_core.store.table import RowTable
 from datasets_core.store.writer import ShardWriter
 
@@ -79,24 +78,12 @@ def test_take_gives_the_rows_in_the_order_asked_for(sizes: list[int], data: st.D
     assert found.schema.equals(rows.schema)
 
 
-@settings(deadline=None)
-@given(sizes.filter(any), st.data())
-def test_take_in_parts_is_take(sizes: list[int], data: st.DataObject) -> None:
-    rows = _pieces(sizes)
-    wanted = data.draw(st.lists(st.integers(0, rows.num_rows - 1), max_size=20))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table_module, "_TAKE_BYTES", 40)
-        assert _numbers(rows.take(np.array(wanted, dtype=np.int64))) == wanted
-
-
 @pytest.mark.slow
 def test_take_of_more_text_than_offsets_reach_stays_in_parts() -> None:
     big = RowTable.from_table(pa.table({"s": ["x" * (1 << 20), "y"], "n": [0, 1]}))
     rows = RowTable.concat([big, big])
     wanted = np.array([0, 2] * 1100)  # 2.2 GiB of text
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table_module, "_TAKE_BYTES", 1 << 40)
-        found = rows.take(wanted)
+    found = rows.take(wanted)
     assert found.num_rows == 2200
     assert found["s"].num_chunks > 1
     assert found["n"].to_pylist() == [0] * 2200
@@ -201,6 +188,16 @@ def test_rows_in_memory_travel_whole_but_without_the_rest() -> None:
     sent = pickle.dumps(rows)
     assert len(sent) < 3000
     assert pickle.loads(sent).to_table()["n"].to_pylist() == [7, 8, 9]
+
+
+def test_rows_of_a_file_and_of_memory_travel_together(path: str, table: pa.Table) -> None:
+    mixed = RowTable.concat([RowTable.from_file(path).slice(5, 25), RowTable.from_table(pa.concat_tables([table] * 1000))])
+    shown = mixed.slice(10, 30).select(["text", "id"])
+    sent = pickle.dumps(shown)
+    assert len(sent) < 5000
+    restored = pickle.loads(sent)
+    assert restored.to_table().equals(shown.to_table())
+    assert restored.files == [path]
 
 
 def test_many_threads_open_the_same_table(path: str, table: pa.Table) -> None:
