@@ -39,7 +39,7 @@ class ScriptSource:
         if cls.DEFAULT_CONFIG_NAME is not None:
             return cls.DEFAULT_CONFIG_NAME
         names = self.config_names
-        return names[0] if len(names) == 1 else DEFAULT if DEFAULT in names else None
+        return names[0] if len(names) == 1 else None
 
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+from datasets_core.errors import (
+    ConfigurationError,
+    DataFilesNotFoundError,
+    DataFilesWarning,
+    ManifestError,
+    UnknownConfigError,
+)
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.resolve.folder import FolderSource, read_folder_card
+from datasets_core.resolve.request import Request
+
+CARD = """---
+configs:
+- config_name: en
+  data_files:
+  - split: train
+    path: en/*.csv
+  - split: dev
+    path: [en/more/x.csv]
+  sep: ";"
+  version: 1.2.0
+- config_name: json
+  data_dir: lines
+  default: true
+dataset_info:
+- config_name: en
+  features:
+  - name: a
+    dtype: int32
+  splits:
+  - name: train
+    num_bytes: 8
+    num_examples: 1
+---
+# Title
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def write(**texts: str) -> Path:
+        folder = tmp_path / "reviews"
+        for name, text in texts.items():
+            path = folder / name.replace("__", "/").replace("_dot_", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def carded(write: Callable[..., Path]) -> Path:
+    return write(
+        README_dot_md=CARD,
+        en__a_dot_csv="a\n1\n",
+        en__more__x_dot_csv="a\n2\n",
+        lines__train_dot_jsonl='{"a": 1}\n',
+        lines__test_dot_jsonl='{"a": 1}\n',
+    )
+
+
+def _source(folder: Path, **request: Any) -> FolderSource:
+    return FolderSource(Request(str(folder), cache_dir=str(folder.parent / "cache"), **request), str(folder))
+
+
+def _files(source: FolderSource, folder: Path) -> dict[str, list[str]]:
+    found = source.builder().config.data_files
+    return {split: [str(Path(path).relative_to(folder)) for path in paths] for split, paths in found.items()}
+
+
+def test_a_folder_without_a_card_has_one_config(write: Callable[..., Path]) -> None:
+    folder = write(train_dot_csv="a\n1\n", test_dot_csv="a\n1\n")
+    source = _source(folder)
+    assert source.config_names == ["default"]
+    assert source.default_config_name == "default"
+    assert source.recorded == {}
+    assert _files(source, folder) == {"train": ["train.csv"], "test": ["test.csv"]}
+    assert source.builder().dataset_name == "reviews"
+
+
+def test_the_card_names_configs_with_files_options_and_version(carded: Path) -> None:
+    source = _source(carded, name="en")
+    builder = source.builder()
+    assert source.config_names == ["en", "json"]
+    assert _files(source, carded) == {"train": ["en/a.csv"], "dev": ["en/more/x.csv"]}
+    assert (builder.config.name, builder.config.sep, str(builder.version)) == ("en", ";", "1.2.0")
+
+
+def test_each_config_has_its_own_format_and_the_default_is_taken(carded: Path) -> None:
+    source = _source(carded)
+    assert source.default_config_name == "json"
+    assert source.builder().name == "json"
+    assert _files(source, carded) == {"train": ["lines/train.jsonl"], "test": ["lines/test.jsonl"]}
+
+
+def test_what_the_card_records_goes_to_the_builder(carded: Path) -> None:
+    builder = _source(carded, name="en").builder()
+    assert builder.info.features == Features({"a": Value("int32")})
+    assert builder.recorded.splits is not None
+    assert builder.recorded.splits["train"].num_examples == 1
+    assert builder.is_partial is False
+
+
+def test_the_users_options_come_before_those_of_the_card(carded: Path) -> None:
+    builder = _source(carded, name="en", options={"sep": "|"}).builder()
+    assert builder.config.sep == "|"
+
+
+def test_features_of_a_config_apply_unless_the_user_has_others(write: Callable[..., Path]) -> None:
+    card = "---\nconfigs:\n- config_name: x\n  features:\n  - name: a\n    dtype: int8\n---\n"
+    folder = write(README_dot_md=card, train_dot_csv="a\n1\n")
+    asked = Features({"a": Value("int16")})
+    assert _source(folder).builder().config.features == Features({"a": Value("int8")})
+    assert _source(folder, features=asked).builder().config.features == asked
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        ({"data_files": "en/*.csv"}, {"train": ["en/a.csv"]}),
+        ({"data_dir": "en/more"}, {"train": ["en/more/x.csv"]}),
+        ({"data_dir": "en", "data_files": {"t": "*.csv"}}, {"t": ["en/a.csv"]}),
+    ],
+)
+def test_files_of_the_users_own_stand_outside_the_configs(
+    carded: Path, request_: dict[str, Any], expected: dict[str, list[str]]
+) -> None:
+    source = _source(carded, **request_)
+    builder = source.builder()
+    assert _files(source, carded) == expected
+    assert builder.config.name == "default"
+    assert builder.recorded.splits in (None, {})
+
+
+def test_files_of_the_users_own_in_a_named_config_keep_its_options(carded: Path) -> None:
+    builder = _source(carded, name="en", data_files="en/more/x.csv").builder()
+    assert builder.config.sep == ";"
+    assert builder.is_partial is True
+
+
+def test_an_unknown_config_lists_the_known_ones(carded: Path) -> None:
+    with pytest.raises(UnknownConfigError, match=r"'fr' is no config of .*Configs: 'en', 'json'\."):
+        _source(carded, name="fr").builder()
+
+
+def test_several_configs_without_a_default_ask_for_a_name(write: Callable[..., Path]) -> None:
+    folder = write(README_dot_md="---\nconfigs:\n- config_name: a\n- config_name: b\n---\n", train_dot_csv="a\n1\n")
+    source = _source(folder)
+    assert source.default_config_name is None
+    with pytest.raises(UnknownConfigError, match=r"several configs and none is the default\. Configs: 'a', 'b'\."):
+        source.builder()
+
+
+@pytest.mark.parametrize(("names", "expected"), [(["a"], "a"), (["a", "default"], "default")])
+def test_the_only_config_or_the_one_called_default_is_the_default(
+    write: Callable[..., Path], names: list[str], expected: str
+) -> None:
+    configs = "".join(f"- config_name: {name}\n" for name in names)
+    folder = write(README_dot_md=f"---\nconfigs:\n{configs}---\n", train_dot_csv="a\n1\n")
+    assert _source(folder).default_config_name == expected
+    assert _source(folder).builder().config.name == expected
+
+
+def test_a_readme_without_front_matter_is_no_card(write: Callable[..., Path]) -> None:
+    folder = write(README_dot_md="# Reviews\n\n---\nconfigs: no\n", train_dot_csv="a\n1\n")
+    assert _source(folder).config_names == ["default"]
+
+
+def test_the_yaml_file_and_the_readme_are_read_together(write: Callable[..., Path]) -> None:
+    folder = write(
+        _dot_huggingface_dot_yaml="configs:\n- config_name: a\n  data_files: a.csv\n- config_name: b\n  data_files: b.csv\n",
+        README_dot_md="---\nconfigs:\n- config_name: b\n  data_files: c.csv\n---\n",
+    )
+    card = read_folder_card(str(folder))
+    assert {entry.name: entry.data_files for entry in card.configs} == {"a": {"train": ["a.csv"]}, "b": {"train": ["c.csv"]}}
+
+
+def test_the_old_infos_are_read_and_the_card_has_the_word(write: Callable[..., Path]) -> None:
+    def old(dtype: str) -> dict[str, Any]:
+        return {"description": "old", "features": {"a": {"dtype": dtype, "id": None, "_type": "Value"}}}
+
+    folder = write(
+        README_dot_md=CARD,
+        dataset_infos_dot_json=json.dumps({"en": old("string"), "fr": old("string")}),
+        en__a_dot_csv="a\n1\n",
+    )
+    infos = read_folder_card(str(folder)).infos
+    assert infos["fr"].features == Features({"a": Value("string")})
+    assert infos["en"].features == Features({"a": Value("int32")})
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        ({"README_dot_md": "---\nconfigs: [\n---\n"}, r"README\.md: .*line"),
+        ({"dataset_infos_dot_json": "{"}, r"dataset_infos\.json"),
+    ],
+)
+def test_a_broken_card_is_named_with_its_file(write: Callable[..., Path], texts: dict[str, str], words: str) -> None:
+    folder = write(train_dot_csv="a\n1\n", **texts)
+    with pytest.raises(ManifestError, match=words):
+        _source(folder).builder()
+
+
+@pytest.mark.parametrize("path", ["../secret.csv", "/etc/passwd", "s3://bucket/x.csv", "zip://a.csv::b.zip"])
+def test_a_card_does_not_reach_out_of_its_folder(write: Callable[..., Path], path: str) -> None:
+    folder = write(README_dot_md=f"---\nconfigs:\n- config_name: a\n  data_files: '{path}'\n---\n")
+    with pytest.raises(ConfigurationError, match=r"README\.md"):
+        _source(folder).builder()
+
+
+def test_files_that_the_card_names_and_that_are_gone_are_an_error(write: Callable[..., Path]) -> None:
+    folder = write(README_dot_md="---\nconfigs:\n- config_name: a\n  data_files: none/*.csv\n---\n")
+    with pytest.raises(DataFilesNotFoundError, match="none"):
+        _source(folder).builder()
+
+
+def test_the_most_frequent_format_of_the_folder_wins(write: Callable[..., Path]) -> None:
+    folder = write(a_dot_csv="a\n1\n", b_dot_csv="a\n1\n", c_dot_json="{}")
+    with pytest.warns(DataFilesWarning, match=r"left out: .*c\.json"):
+        assert _source(folder).builder().name == "csv"
+
+
+def test_a_folder_at_a_url(write: Callable[..., Path]) -> None:
+    store = fsspec.filesystem("memory")
+    store.pipe({"/reviews9/README.md": CARD.encode(), "/reviews9/en/a.csv": b"a\n1\n", "/reviews9/en/more/x.csv": b"a\n1\n"})
+    try:
+        source = FolderSource(Request("memory://reviews9", name="en"), "memory://reviews9")
+        builder = source.builder()
+    finally:
+        store.rm("/reviews9", recursive=True)
+    assert builder.config.data_files == {
+        "train": ["memory://reviews9/en/a.csv"],
+        "dev": ["memory://reviews9/en/more/x.csv"],
+    }
+    assert builder.dataset_name == "reviews9"

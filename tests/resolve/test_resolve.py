@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_core.errors import (
+    ConfigurationError,
+    DataFilesNotFoundError,
+    DataFilesWarning,
+    DatasetNotFoundError,
+    UntrustedScriptError,
+)
+from datasets_core.resolve.request import Request
+from datasets_core.resolve.resolve import resolve, source_of
+
+SCRIPT = """
+import datasets_core as datasets
+open(__file__ + ".ran", "w").close()
+
+class Found(datasets.GeneratorBasedBuilder):
+    def _info(self):
+        return datasets.DatasetInfo()
+
+    def _split_generators(self, dl_manager):
+        return [datasets.SplitGenerator("train")]
+
+    def _generate_examples(self):
+        yield 0, {"x": 1}
+"""
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Path:
+    folder = tmp_path / "found"
+    folder.mkdir()
+    (folder / "found.py").write_text(SCRIPT)
+    (folder / "data.csv").write_text("a\n1\n")
+    return folder
+
+
+def _files(builder: Any) -> dict[str, list[str]]:
+    return {split: [Path(path).name for path in paths] for split, paths in builder.config.data_files.items()}
+
+
+def test_a_format_by_name_with_files(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    builder = resolve(Request("csv", data_files=str(tmp_path / "*.csv"), options={"sep": ";"}))
+    assert (builder.name, builder.dataset_name, builder.config.sep) == ("csv", "csv", ";")
+    assert _files(builder) == {"train": ["a.csv"]}
+
+
+def test_a_format_by_name_with_a_folder_takes_the_files_of_that_format(tmp_path: Path) -> None:
+    for name in ("train.csv", "test.csv", "LICENSE", "train.parquet"):
+        (tmp_path / name).write_text("a\n1\n")
+    with pytest.warns(DataFilesWarning, match=r"left out: .*train\.parquet"):
+        builder = resolve(Request("csv", data_dir=str(tmp_path)))
+    assert _files(builder) == {"train": ["train.csv"], "test": ["test.csv"]}
+
+
+def test_a_format_by_name_takes_files_of_any_extension_where_none_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "a.dat").write_text("a\n1\n")
+    assert _files(resolve(Request("csv", data_dir=str(tmp_path)))) == {"train": ["a.dat"]}
+
+
+def test_a_name_for_a_config_of_a_format_is_free(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    assert resolve(Request("csv", name="mine", data_files=str(tmp_path / "a.csv"))).config.name == "mine"
+
+
+def test_a_format_without_files_asks_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="'csv' is a format and says not what to read"):
+        resolve(Request("csv"))
+
+
+def test_a_folder_with_the_name_of_a_format_is_a_folder_where_no_files_are_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "csv").mkdir()
+    (tmp_path / "csv" / "a.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    assert resolve(Request("csv")).name == "json"
+
+
+def test_a_folder_of_data_files(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_text("{}")
+    builder = resolve(Request(str(tmp_path)))
+    assert builder.name == "json"
+    assert _files(builder) == {"test": ["test.jsonl"]}
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
+def test_one_data_file_as_the_path(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("a\n1\n")
+    builder = resolve(Request(str(tmp_path / name)))
+    assert (builder.name, builder.config.sep) == ("csv", "\t")
+    assert _files(builder) == {"train": [name]}
+
+
+def test_the_users_options_come_before_those_of_the_extension(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a\n1\n")
+    assert resolve(Request(str(tmp_path / "a.tsv"), options={"sep": ";"})).config.sep == ";"
+
+
+def test_a_url_as_the_path() -> None:
+    builder = resolve(Request("https://example.org/data/a.csv.gz?x=1"))
+    assert builder.name == "csv"
+    assert builder.config.data_files == {"train": ["https://example.org/data/a.csv.gz?x=1"]}
+
+
+@pytest.mark.parametrize("url", ["https://example.org/data", "https://example.org/a.zip"])
+def test_a_url_of_no_known_format_asks_for_one(url: str) -> None:
+    with pytest.raises(DatasetNotFoundError, match=r"names no data file of a known format\. Name the format"):
+        resolve(Request(url))
+
+
+def test_a_file_of_no_known_format_asks_for_one(tmp_path: Path) -> None:
+    (tmp_path / "a.xyz").write_text("")
+    with pytest.raises(DatasetNotFoundError, match="has no extension of a known format"):
+        resolve(Request(str(tmp_path / "a.xyz")))
+
+
+def test_a_file_and_data_files_exclude_each_other(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n")
+    with pytest.raises(ConfigurationError, match="Give one of the two"):
+        resolve(Request(str(tmp_path / "a.csv"), data_files="b.csv"))
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("acme/reviews", r"There is no folder, script or data file .*acme/reviews.*does not load from the Hugging Face Hub"),
+        ("squad", r"no format 'squad' \(formats: parquet, arrow, json, csv, text"),
+        ("./here/or/there", r"There is no folder.*Check the path\."),
+        ("none.py", r"none\.py cannot be read"),
+    ],
+)
+def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, words: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DatasetNotFoundError, match=words):
+        resolve(Request(path))
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    with pytest.raises(DataFilesNotFoundError, match="holds no data file"):
+        resolve(Request(str(tmp_path)))
+
+
+# -- trust -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trust", [None, False])
+def test_a_script_in_a_folder_is_refused_and_not_even_compiled(scripted: Path, trust: bool | None) -> None:
+    (scripted / "found.py").write_text(SCRIPT + "\nthis is no Python\n")
+    with pytest.raises(UntrustedScriptError, match=r"found\.py is a dataset script.*trust_remote_code=True"):
+        resolve(Request(str(scripted), trust_remote_code=trust))
+    assert not (scripted / "found.py.ran").exists()
+    assert not any("found_" in name for name in sys.modules)
+
+
+def test_a_script_in_a_folder_runs_when_trusted(scripted: Path) -> None:
+    assert type(resolve(Request(str(scripted), trust_remote_code=True))).__name__ == "Found"
+
+
+def test_a_script_that_is_named_runs(scripted: Path) -> None:
+    assert type(resolve(Request(str(scripted / "found.py")))).__name__ == "Found"
+
+
+def test_a_script_that_is_named_and_distrusted_does_not_run(scripted: Path) -> None:
+    with pytest.raises(UntrustedScriptError):
+        resolve(Request(str(scripted / "found.py"), trust_remote_code=False))
+    assert not (scripted / "found.py.ran").exists()
+
+
+def test_a_folder_in_the_working_directory_is_known_by_its_name(scripted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(scripted)
+    with pytest.raises(UntrustedScriptError):
+        resolve(Request("."))
+
+
+def test_another_script_in_the_folder_is_no_dataset_script(tmp_path: Path) -> None:
+    (tmp_path / "prepare.py").write_text(SCRIPT)
+    (tmp_path / "data.csv").write_text("a\n1\n")
+    assert source_of(Request(str(tmp_path))).builder().name == "csv"
