@@ -299,11 +299,13 @@ def _again_on_failure(url: str, act: Any) -> None:
         try:
             act()
             return
-        except OSError as error:
+        except PermissionError as error:
+            advice = "Give the key the right to write there, or choose another output_dir"
+            raise DownloadError(url, f"could not be written ({error})", advice=advice) from error
+        except Exception as error:  # each store has errors of its own, not all of them an OSError
             if attempt + 1 == limits.max_retries:
-                raise DownloadError(
-                    url, f"could not be written ({error})", advice="Run again; finished shards are kept"
-                ) from error
+                advice = "Run again; finished shards are kept"
+                raise DownloadError(url, f"could not be written ({error})", advice=advice) from error
             pause = min(0.1 * 2**attempt, limits.max_retry_wait_seconds) * random.uniform(0.5, 1.5)
             logger.warning("Writing %s failed (%s); trying again in %.1f s.", url, error, pause)
             time.sleep(pause)

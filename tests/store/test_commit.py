@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import fsspec.implementations.memory
 import pyarrow as pa
 import pytest
 
@@ -448,6 +449,31 @@ def test_a_remote_commit_tries_again_and_never_shows_half(
     build(url, other)
     assert _rows(url).equals(other)  # type: ignore[union-attr]
     assert layout.staging_folders(url) == []
+
+
+class _StoreError(Exception):
+    """An error that only the package of a store knows."""
+
+
+@pytest.mark.parametrize(
+    ("error", "advice", "tries"),
+    [(_StoreError("throttled"), "Run again", 5), (PermissionError("denied"), "Give the key the right", 1)],
+)
+def test_what_a_store_raises_becomes_one_error_with_advice(
+    url: str, table: pa.Table, build: Build, monkeypatch: pytest.MonkeyPatch, error: Exception, advice: str, tries: int
+) -> None:
+    calls = []
+
+    def refuse(*_: object, **__: object) -> None:
+        calls.append(1)
+        raise error
+
+    monkeypatch.setattr(commit.time, "sleep", _no_pause)
+    monkeypatch.setattr(fsspec.implementations.memory.MemoryFileSystem, "makedirs", refuse)
+    fsspec.filesystem("memory").pipe_file("/commit/other", b"")
+    with pytest.raises(DownloadError, match=f"memory://commit/reviews: could not be written .*{advice}"):
+        build(url, table)
+    assert len(calls) == tries
 
 
 def test_a_store_that_refuses_for_good_is_named(
