@@ -8,7 +8,6 @@ from typing import Any
 
 from datasets_core import logging
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.config import settings
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import ConfigurationError, UnknownSplitError
 from datasets_core.features.schema import Features
@@ -56,7 +55,7 @@ def load_dataset(
         download_config: how files are fetched.
         download_mode: `reuse_dataset_if_exists`, `reuse_cache_if_exists` or `force_redownload`.
         verification_mode: `all_checks`, `basic_checks` or `no_checks`.
-        keep_in_memory: copy the rows into memory; None does so for what is smaller than `HF_DATASETS_IN_MEMORY_MAX_SIZE`.
+        keep_in_memory: copy the rows into memory; else only what is smaller than `HF_DATASETS_IN_MEMORY_MAX_SIZE` is.
         save_infos: verify everything, so that the recorded sizes and checksums are complete.
         revision: version of a dataset on the Hub; a local path has none.
         token: for hosts that ask for one.
@@ -75,10 +74,10 @@ def load_dataset(
         UnknownConfigError, UnknownSplitError, UnknownOptionError, ConfigurationError: an argument that means nothing.
         DatasetBuildError, DownloadError, VerificationError: the build or the download failed, or what came is not on record.
 
-    >>> import os, tempfile
+    >>> import os, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "train.csv")
-    ...     _ = open(path, "w").write("a,b\\n1,x\\n2,y\\n")
+    ...     _ = pathlib.Path(path).write_text("a,b\\n1,x\\n2,y\\n")
     ...     rows = load_dataset("csv", data_files=path, split="train", cache_dir=folder, keep_in_memory=True)
     ...     rows[1]
     {'a': 2, 'b': 'y'}
@@ -114,10 +113,7 @@ def load_dataset(
         num_proc=num_proc,
         storage_options=storage_options,
     )
-    if keep_in_memory is None:
-        limit = settings().max_memory_bytes
-        keep_in_memory = bool(limit) and (builder.info.dataset_size or limit) < limit
-    return builder.as_dataset(split=split, in_memory=keep_in_memory)
+    return builder.as_dataset(split=split, in_memory=bool(keep_in_memory))
 
 
 def load_dataset_builder(

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from datasets_core import (
+    get_dataset_config_info,
+    get_dataset_config_names,
+    get_dataset_default_config_name,
+    get_dataset_infos,
+    get_dataset_split_names,
+)
+from datasets_core.errors import DatasetNotFoundError, UnknownConfigError, UntrustedScriptError
+
+CARD = """---
+configs:
+- config_name: en
+  data_files:
+  - split: train
+    path: en/*.csv
+  - split: dev
+    path: en/dev.csv
+- config_name: fr
+  data_files: fr/*.csv
+  default: true
+dataset_info:
+- config_name: en
+  features:
+  - name: a
+    dtype: int32
+  splits:
+  - name: train
+    num_examples: 7
+  - name: dev
+    num_examples: 1
+---
+"""
+
+SCRIPT = """
+import datasets_core as datasets
+
+class Asked(datasets.GeneratorBasedBuilder):
+    BUILDER_CONFIGS = [datasets.BuilderConfig(name="a"), datasets.BuilderConfig(name="b")]
+
+    def _info(self):
+        return datasets.DatasetInfo(description=f"the {self.config.name}")
+
+    def _split_generators(self, dl_manager):
+        path = dl_manager.download("data.txt")
+        return [datasets.SplitGenerator(self.config.name, {"path": path}), datasets.SplitGenerator("test", {"path": path})]
+
+    def _generate_examples(self, path):
+        raise AssertionError("nothing is built")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    root = tmp_path / "reviews"
+    for name in ("en/a.csv", "en/dev.csv", "fr/b.csv"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("a\n1\n")
+    (root / "README.md").write_text(CARD)
+    return str(root)
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    root = tmp_path / "asked"
+    root.mkdir()
+    (root / "asked.py").write_text(SCRIPT)
+    (root / "data.txt").write_text("x")
+    return str(root / "asked.py")
+
+
+def test_config_names_are_those_of_the_card(folder: str) -> None:
+    assert get_dataset_config_names(folder) == ["en", "fr"]
+    assert get_dataset_default_config_name(folder) == "fr"
+
+
+def test_config_names_are_those_of_the_script(script: str) -> None:
+    assert get_dataset_config_names(script) == ["a", "b"]
+    assert get_dataset_default_config_name(script) is None
+
+
+def test_a_format_has_the_default_config() -> None:
+    assert get_dataset_config_names("csv", data_files="x.csv") == ["default"]
+    assert get_dataset_default_config_name("csv", data_files="x.csv") == "default"
+
+
+def test_a_folder_script_is_not_asked_without_trust(script: str) -> None:
+    with pytest.raises(UntrustedScriptError):
+        get_dataset_config_names(str(Path(script).parent))
+    assert get_dataset_config_names(str(Path(script).parent), trust_remote_code=True) == ["a", "b"]
+
+
+def test_split_names_come_from_the_record_or_the_files(folder: str) -> None:
+    assert get_dataset_split_names(folder, "en") == ["train", "dev"]
+    assert get_dataset_split_names(folder) == ["train"]
+    assert get_dataset_split_names("csv", data_files={"x": f"{folder}/en/a.csv"}) == ["x"]
+
+
+def test_a_script_is_asked_for_its_splits_and_builds_nothing(script: str) -> None:
+    assert get_dataset_split_names(script, "b") == ["b", "test"]
+
+
+def test_the_info_of_a_config_holds_what_is_recorded(folder: str) -> None:
+    info = get_dataset_config_info(folder, "en")
+    assert info.features is not None
+    assert list(info.features) == ["a"]
+    assert info.splits is not None
+    assert info.splits["train"].num_examples == 7
+
+
+def test_infos_are_given_for_every_config(script: str) -> None:
+    infos = get_dataset_infos(script)
+    assert {name: info.description for name, info in infos.items()} == {"a": "the a", "b": "the b"}
+    assert [list(info.splits or ()) for info in infos.values()] == [["a", "test"], ["b", "test"]]
+
+
+def test_an_unknown_config_and_an_unknown_dataset(folder: str) -> None:
+    with pytest.raises(UnknownConfigError, match="'de'"):
+        get_dataset_split_names(folder, "de")
+    with pytest.raises(DatasetNotFoundError):
+        get_dataset_config_names("acme/none")

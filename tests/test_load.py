@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+from datasets_core import (
+    Dataset,
+    DatasetDict,
+    Features,
+    ReadInstruction,
+    Split,
+    Value,
+    config,
+    load_dataset,
+    load_dataset_builder,
+)
+from datasets_core.errors import (
+    ConfigurationError,
+    DataFilesNotFoundError,
+    DatasetNotFoundError,
+    NonMatchingSplitsSizesError,
+    SplitSyntaxError,
+    UnknownOptionError,
+    UnknownSplitError,
+    UntrustedScriptError,
+)
+
+SCRIPT = """
+import datasets_core as datasets
+from .numbers import ROWS
+
+class Counted(datasets.GeneratorBasedBuilder):
+    BUILDER_CONFIGS = [datasets.BuilderConfig(name="ten", version="1.0.0")]
+
+    def _info(self):
+        return datasets.DatasetInfo(features=datasets.Features({"n": datasets.Value("int32")}))
+
+    def _split_generators(self, dl_manager):
+        return [datasets.SplitGenerator(datasets.Split.TRAIN, {"parts": [0, 1]})]
+
+    def _generate_examples(self, parts):
+        for part in parts:
+            for row in range(part * ROWS, (part + 1) * ROWS):
+                yield row, {"n": row}
+"""
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    folder = tmp_path / "numbers"
+    folder.mkdir()
+    for split, start in (("train", 0), ("test", 100)):
+        rows = "".join(f"{number},{number / 2},n{number}\n" for number in range(start, start + 20))
+        (folder / f"{split}.csv").write_text("a,b,c\n" + rows)
+    return folder
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    folder = tmp_path / "counted"
+    folder.mkdir()
+    (folder / "counted.py").write_text(SCRIPT)
+    (folder / "numbers.py").write_text("ROWS = 5\n")
+    return folder
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., Any]:
+    def load(path: object, **arguments: Any) -> Any:
+        return load_dataset(str(path), cache_dir=str(tmp_path / "cache"), **arguments)
+
+    return load
+
+
+def _column(rows: Any, name: str = "a") -> list[Any]:
+    return list(rows[name])
+
+
+def test_a_folder_without_a_split_is_a_dict_of_all(csv: Path, load: Callable[..., Any]) -> None:
+    found = load(csv)
+    assert isinstance(found, DatasetDict)
+    assert list(found) == ["train", "test"]
+    assert found["train"][1] == {"a": 1, "b": 0.5, "c": "n1"}
+    assert found["test"].num_rows == 20
+
+
+@pytest.mark.parametrize(
+    ("split", "expected"),
+    [
+        ("train", list(range(20))),
+        (Split.TEST, list(range(100, 120))),
+        ("train[10%:20%]", [2, 3]),
+        ("train[:2]+test[-1:]", [0, 1, 119]),
+        (ReadInstruction("train", from_=-10, unit="%"), [18, 19]),
+        ("all", [*range(20), *range(100, 120)]),
+    ],
+)
+def test_a_split_expression_gives_its_rows(csv: Path, load: Callable[..., Any], split: Any, expected: list[int]) -> None:
+    found = load(csv, split=split)
+    assert isinstance(found, Dataset)
+    assert _column(found) == expected
+
+
+def test_splits_come_in_the_shape_they_are_asked_in(csv: Path, load: Callable[..., Any]) -> None:
+    listed = load(csv, split=["train[:1]", "test[:1]"])
+    first, second = load(csv, split=("train[:1]", "test[:1]"))
+    named = load(csv, split={"fit": "train[:1]", "check": "test[:1]"})
+    assert [_column(found) for found in listed] == [[0], [100]]
+    assert (_column(first), _column(second)) == ([0], [100])
+    assert {name: _column(found) for name, found in named.items()} == {"fit": [0], "check": [100]}
+
+
+def test_a_format_a_file_and_a_url_give_the_same_rows(csv: Path, load: Callable[..., Any]) -> None:
+    store = fsspec.filesystem("memory")
+    store.pipe("/numbers8/train.csv", (csv / "train.csv").read_bytes())
+    try:
+        ways = [
+            load("csv", data_files=str(csv / "train.csv"), split="train"),
+            load("csv", data_dir=str(csv), split="train"),
+            load(csv / "train.csv", split="train"),
+            load(csv, data_files="train.csv", split="train"),
+            load("memory://numbers8/train.csv", split="train"),
+            load("csv", data_files={"x": "memory://numbers8/*.csv"}, split="x"),
+        ]
+    finally:
+        store.rm("/numbers8", recursive=True)
+    assert [_column(found) for found in ways] == [list(range(20))] * len(ways)
+
+
+def test_options_and_features_reach_the_format(csv: Path, load: Callable[..., Any]) -> None:
+    found = load(
+        "csv",
+        data_files=str(csv / "train.csv"),
+        split="train",
+        names=["x", "y", "z"],
+        skiprows=1,
+        features={"x": Value("int16"), "y": Value("float32"), "z": Value("string")},
+    )
+    assert found.features == Features({"x": Value("int16"), "y": Value("float32"), "z": Value("string")})
+    assert _column(found, "x") == list(range(20))
+
+
+def test_each_config_of_a_card_is_its_own_dataset(csv: Path, load: Callable[..., Any]) -> None:
+    (csv / "more.jsonl").write_text('{"q": 1}\n{"q": null}\n')
+    (csv / "README.md").write_text(
+        "---\nconfigs:\n- config_name: tables\n  data_files: [train.csv]\n  default: true\n"
+        "- config_name: lines\n  data_files: '*.jsonl'\n---\n"
+    )
+    assert _column(load(csv, split="train")) == list(range(20))
+    assert load(csv, name="lines", split="train")[:] == {"q": [1, None]}
+
+
+def test_what_the_card_records_is_compared(csv: Path, load: Callable[..., Any]) -> None:
+    (csv / "README.md").write_text(
+        "---\ndataset_info:\n  splits:\n  - name: train\n    num_examples: 21\n  - name: test\n    num_examples: 20\n---\n"
+    )
+    with pytest.raises(NonMatchingSplitsSizesError, match="21"):
+        load(csv)
+    assert load(csv, verification_mode="no_checks")["train"].num_rows == 20
+    assert load(csv, data_files="train.csv", split="train").num_rows == 20
+
+
+def test_a_script_that_is_named(script: Path, load: Callable[..., Any]) -> None:
+    found = load(script / "counted.py", split="train")
+    assert _column(found, "n") == list(range(10))
+    assert found.info.config_name == "ten"
+
+
+def test_a_script_in_worker_processes_gives_the_same_rows(script: Path, load: Callable[..., Any]) -> None:
+    assert _column(load(script / "counted.py", split="train", num_proc=2), "n") == list(range(10))
+
+
+def test_a_script_in_a_folder_needs_trust(script: Path, load: Callable[..., Any]) -> None:
+    with pytest.raises(UntrustedScriptError, match=r"counted\.py"):
+        load(script)
+    assert load(script, split="train", trust_remote_code=True).num_rows == 10
+
+
+def test_a_change_beside_the_script_is_a_new_dataset(script: Path, load: Callable[..., Any]) -> None:
+    before = load(script / "counted.py", split="train").num_rows
+    (script / "numbers.py").write_text("ROWS = 7\n")
+    assert (before, load(script / "counted.py", split="train").num_rows) == (10, 14)
+
+
+def test_a_changed_data_file_is_read_anew(csv: Path, load: Callable[..., Any]) -> None:
+    before = load(csv, split="train")
+    (csv / "train.csv").write_text("a,b,c\n7,7,7\n")
+    assert _column(load(csv, split="train")) == [7]
+    assert _column(before) == list(range(20))
+
+
+def test_a_second_load_builds_nothing(csv: Path, load: Callable[..., Any], tmp_path: Path) -> None:
+    first = load(csv, split="train")
+    stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+    again = load(csv, split="test")
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()} == stamps
+    assert first.info.version == again.info.version
+
+
+def test_rows_that_are_kept_in_memory_outlive_their_files(csv: Path, load: Callable[..., Any], tmp_path: Path) -> None:
+    asked = load(csv, split="train", keep_in_memory=True)
+    with config.using(max_memory_bytes=1 << 30):
+        small = load(csv, split="test")
+    for path in (tmp_path / "cache").rglob("*.arrow"):
+        path.write_bytes(b"")
+    assert _column(asked) == list(range(20))
+    assert _column(small) == list(range(100, 120))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"split": "tran"}, UnknownSplitError, r"'tran' is no split of .*Splits: 'train', 'test'\."),
+        ({"split": ["train", "dev[:1]"]}, UnknownSplitError, "'dev'"),
+        ({"split": {"x": "train+dev"}}, UnknownSplitError, "'dev'"),
+        ({"split": "train[:"}, SplitSyntaxError, r"train\[:"),
+        ({"split": 3}, ConfigurationError, "3"),
+        ({"num_proc": 0}, ConfigurationError, "num_proc is 0"),
+        ({"num_proc": "two"}, ConfigurationError, "num_proc is 'two'"),
+        ({"download_mode": "again"}, ConfigurationError, r"download_mode is 'again'\. Modes: 'reuse_dataset_if_exists'"),
+        ({"verification_mode": "some"}, ConfigurationError, r"verification_mode is 'some'\. Modes: 'all_checks'"),
+        ({"streaming": True}, ConfigurationError, "streaming=True is not part of this version"),
+        ({"trust_remote_code": "sandbox"}, ConfigurationError, "trust_remote_code is 'sandbox'"),
+        ({"features": "int32"}, ConfigurationError, "features is 'int32'"),
+        ({"seperator": ";"}, UnknownOptionError, r"'seperator' is no option of .*sep"),
+        ({"name": "other"}, ConfigurationError, r"'other' is no config of"),
+        ({"data_files": "none*.csv"}, DataFilesNotFoundError, r"'none\*\.csv' matches no file in .*train\.csv"),
+    ],
+)
+def test_an_argument_that_means_nothing_is_one_error_before_anything_is_built(
+    csv: Path, load: Callable[..., Any], tmp_path: Path, arguments: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        load(csv, **arguments)
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("path", ["", None, 3])
+def test_a_path_that_is_none(path: Any) -> None:
+    with pytest.raises(ConfigurationError, match="Give a format, a folder, a script"):
+        load_dataset(path)
+
+
+def test_a_dataset_of_the_hub_is_refused_honestly(load: Callable[..., Any]) -> None:
+    with pytest.raises(DatasetNotFoundError, match="does not load from the Hugging Face Hub"):
+        load("acme/reviews")
+
+
+def test_the_old_spelling_of_no_checks(csv: Path, load: Callable[..., Any]) -> None:
+    (csv / "README.md").write_text("---\ndataset_info:\n  splits:\n  - name: train\n    num_examples: 3\n---\n")
+    assert load(csv, split="train", ignore_verifications=True).num_rows == 20
+
+
+def test_save_infos_verifies_everything(csv: Path, load: Callable[..., Any], tmp_path: Path) -> None:
+    load(csv, save_infos=True)
+    (manifest,) = (tmp_path / "cache").rglob("dataset_info.json")
+    assert json.loads(manifest.read_text())["manifest"]["verification"] == "all_checks"
+
+
+def test_a_builder_downloads_and_builds_nothing(csv: Path, tmp_path: Path) -> None:
+    builder = load_dataset_builder(str(csv), cache_dir=str(tmp_path / "cache"))
+    assert builder.dataset_name == "numbers"
+    assert not (tmp_path / "cache").exists()
+    builder.download_and_prepare()
+    assert builder.as_dataset(split="test").num_rows == 20
+
+
+def test_paths_may_be_path_objects(csv: Path, tmp_path: Path) -> None:
+    found = load_dataset("csv", data_files=csv / "train.csv", split="train", cache_dir=tmp_path / "cache")
+    assert found.num_rows == 20
