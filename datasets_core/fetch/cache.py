@@ -106,7 +106,7 @@ class DownloadCache:
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         begun = time.time()
-        closed = wanted.local_only or settings().offline
+        closed = wanted.source.is_remote and (wanted.local_only or settings().offline)
         found = None if wanted.force and not closed else self._sound(wanted, closed=closed)
         if closed:
             if found is None:
@@ -221,20 +221,17 @@ class DownloadCache:
                     fetched = self._fetch_checked(wanted, temporary, compared)
                 except NonMatchingChecksumError:
                     logger.warning("%s differs from its record, and is fetched a second time.", redact(wanted.url))
+                    discard(temporary)
                     fetched = self._fetch_checked(wanted, temporary, compared)
                 return self._enter(wanted.url, wanted.url, temporary, fetched)
         except BaseException as error:
-            if isinstance(error, DatasetDiskError) or not can_continue(temporary):
+            if isinstance(error, (DatasetDiskError, NonMatchingChecksumError)) or not can_continue(temporary):
                 discard(temporary)
             raise
 
     def _fetch_checked(self, wanted: Request, temporary: str, compared: FileRecord) -> Fetched:
         fetched = _decoded(wanted.url, temporary, wanted.source.fetch(temporary, compared, wanted.watch))
-        try:
-            check_file(wanted.url, wanted.expected, fetched.record, wanted.mode)
-        except NonMatchingChecksumError:
-            discard(temporary)
-            raise
+        check_file(wanted.url, wanted.expected, fetched.record, wanted.mode)
         return fetched
 
     def _enter(self, name: str, url: str, temporary: str, fetched: Fetched) -> CachedFile:

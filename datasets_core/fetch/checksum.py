@@ -84,9 +84,9 @@ def digest_of(path: str | os.PathLike[str]) -> Digest:
     return digest
 
 
-def record_of(path: str | os.PathLike[str], *, checksum: bool = True) -> FileRecord:
-    """Size and, if wanted, sha256 of a local file."""
-    return digest_of(path).record() if checksum else FileRecord(os.path.getsize(path))
+def record_of(path: str | os.PathLike[str]) -> FileRecord:
+    """Size and sha256 of a local file."""
+    return digest_of(path).record()
 
 
 def check_file(url: str, expected: FileRecord, found: FileRecord, mode: VerificationMode) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -127,6 +128,8 @@ class DownloadManager:
         self._base_path = base_path or os.getcwd()
         self._retries = retries
         self._records: dict[str, FileRecord] = {}
+        self._caches: dict[str, DownloadCache] = {}
+        self._extracted: dict[str, ExtractionCache] = {}
         self._client = HttpClient(user_agent=self.download_config.user_agent, proxies=self.download_config.proxies)
 
     @property
@@ -154,12 +157,16 @@ class DownloadManager:
             NonMatchingChecksumError: a file differs from its record.
         """
         asked = list(dict.fromkeys(leaves(url_or_urls)))
+        places: dict[str, str] = {}
         title = self.download_config.download_desc or "Downloading"
         with self._client, self._stage(title, total=self._total(asked)) as watch:
-            found = each(lambda url: self._fetched(url, watch), asked, watch, threads=self._threads())
-        places = dict(zip(asked, (path for path, _ in found), strict=True))
+            slow = [url for url in asked if self._is_slow(url)]
+            fetched = each(lambda url: self._fetched(url, watch), slow, watch, threads=self._threads())
+            found = dict(zip(slow, fetched, strict=True))
+            for url in asked:
+                path, record = found.get(url) or self._fetched(url, watch)
+                places[url], self._records[url] = path, record
         self.downloaded_paths.update(places)
-        self._records.update({url: record for url, (_, record) in zip(asked, found, strict=True)})
         if self.download_config.extract_compressed_file:
             return self.extract(mapped(url_or_urls, places.__getitem__))
         return mapped(url_or_urls, places.__getitem__)
@@ -214,13 +221,12 @@ class DownloadManager:
     def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> ArchiveIterable:
         """The regular files of a zip or tar as (name, open file), in its order and without unpacking it; see `iter_archive`."""
         if isinstance(path_or_buf, (str, os.PathLike)):
-            path = os.fspath(path_or_buf)
-            return iter_archive(self.download(path) if files.is_url(path) else path)
+            return iter_archive(self._local(os.fspath(path_or_buf)))
         return iter_archive(path_or_buf)
 
     def iter_files(self, paths: Any) -> FilesIterable:
         """The given files, and those below the given folders, sorted; hidden ones (`.`, `__`) in folders are left out."""
-        return iter_files(list(leaves(paths)))
+        return iter_files([self._resolved(path) for path in leaves(paths)])
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
         """Size and sha256 of everything that was downloaded, by URL (secrets in it hidden)."""
@@ -261,6 +267,10 @@ class DownloadManager:
 
     # -- one file
 
+    def _is_slow(self, url: str) -> bool:
+        """Whether there is more to do than to look at a local file."""
+        return self.verification is VerificationMode.ALL_CHECKS or files.is_url(self._resolved_text(url))
+
     def _fetched(self, url: str, watch: Watch) -> tuple[str, FileRecord]:
         place = self._resolved(url)
         if not files.is_url(place):
@@ -269,12 +279,19 @@ class DownloadManager:
         return found.path, self._recorded(found.record)
 
     def _resolved(self, url: str) -> str:
-        if url.startswith(_FILE_SCHEME) and "::" not in url:
-            return files.local_path(url)
-        if files.is_url(url):
-            return self._with_local_end(url)
+        place = self._resolved_text(url)
+        return self._with_local_end(place) if files.is_url(place) else place
+
+    def _resolved_text(self, url: str) -> str:
+        if files.is_url(url) and ("::" in url or not url.startswith(_FILE_SCHEME)):
+            return url
         local = files.local_path(url)
         return local if os.path.isabs(local) else files.join(self._base_path, local)
+
+    def _local(self, path: str) -> str:
+        """Where a path or URL is on this disk, fetched if need be."""
+        place = self._resolved(path)
+        return str(self.download(path)) if files.is_url(place) else place
 
     def _with_local_end(self, url: str) -> str:
         """A chained URL whose archive lies behind http, with that archive fetched."""
@@ -284,11 +301,16 @@ class DownloadManager:
         return f"{inner}::{self._cache().get(self._request(outer, outer, Watch())).path}"
 
     def _local_record(self, url: str, path: str) -> FileRecord:
-        if not os.path.exists(path):
-            raise DataFilesNotFoundError(f"{path} does not exist. Check the path; relative ones start from {self._base_path}.")
-        if os.path.isdir(path):
+        try:
+            found = os.stat(path)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise DataFilesNotFoundError(
+                f"{path} does not exist. Check the path; relative ones start from {self._base_path}."
+            ) from error
+        if not stat.S_ISREG(found.st_mode):
             return FileRecord()
-        record = record_of(path, checksum=self.verification is VerificationMode.ALL_CHECKS)
+        is_hashed = self.verification is VerificationMode.ALL_CHECKS
+        record = record_of(path) if is_hashed else FileRecord(found.st_size)
         check_file(url, self._expected_of(url), record, self.verification)
         return record
 
@@ -328,7 +350,7 @@ class DownloadManager:
         return record if self.record_checksums else FileRecord(record.num_bytes)
 
     def _unpacked(self, path: str, watch: Watch) -> str:
-        place = self.download(path) if files.is_url(path) else files.local_path(path)
+        place = self._local(path)
         if not os.path.exists(place):
             raise DataFilesNotFoundError(f"{place} does not exist. Check the path.")
         known: CachedFile | None = self._cache().known(place)
@@ -343,11 +365,13 @@ class DownloadManager:
     # -- all of them
 
     def _cache(self) -> DownloadCache:
-        return DownloadCache(os.fspath(self.download_config.cache_dir or settings().downloads_dir))
+        folder = os.fspath(self.download_config.cache_dir or settings().downloads_dir)
+        return self._caches.setdefault(folder, DownloadCache(folder))
 
     def _extractions(self) -> ExtractionCache:
         chosen = self.download_config.cache_dir
-        return ExtractionCache(os.path.join(os.fspath(chosen), "extracted") if chosen else settings().extracted_dir)
+        folder = os.path.join(os.fspath(chosen), "extracted") if chosen else settings().extracted_dir
+        return self._extracted.setdefault(folder, ExtractionCache(folder))
 
     def _total(self, urls: Iterable[str]) -> int | None:
         sizes = [self._expected_of(url).num_bytes for url in urls]

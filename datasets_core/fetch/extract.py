@@ -14,7 +14,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from datasets_core import files
@@ -176,14 +175,18 @@ def _write_single(path: str, target: str, on_bytes: _OnBytes) -> None:
 # -- once --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class ExtractionCache:
     """The folder in which every archive is unpacked once, whatever the number of processes that ask.
 
     `<key>` is a folder with what came out, `<key>.json` says how much that was; the key follows from the archive's content.
+
+    Args:
+        folder: is made when something is unpacked.
     """
 
-    folder: str
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._is_swept = False
 
     def extract(
         self,
@@ -222,7 +225,9 @@ class ExtractionCache:
 
     def _unpack(self, path: str, final: str, leaf: str, on_bytes: _OnBytes | None) -> None:
         with files.disk_errors(self.folder):
-            sweep(self.folder)
+            if not self._is_swept:
+                sweep(self.folder)
+                self._is_swept = True
             temporary = temporary_of(final)
             discard(temporary)
             discard(final)

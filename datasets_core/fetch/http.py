@@ -193,7 +193,7 @@ class HttpClient:
                         shown, response.status_code, {name.lower(): value for name, value in response.headers.items()}, response
                     )
                     return
-                here = _next_hop(url, here, response.headers.get("location"), credentials)
+                here = next_hop(url, here, response.headers.get("location"), credentials)
             finally:
                 response.close()
         reason = f"the server leads in a circle, or over more than {_MOST_REDIRECTS} redirects"
@@ -236,7 +236,12 @@ def _without_user_info(url: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
 
 
-def _next_hop(url: str, here: str, location: str | None, credentials: Credentials | None) -> str:
+def next_hop(url: str, here: str, location: str | None, credentials: Credentials | None) -> str:
+    """Where a redirect leads, without the user-info that it may carry.
+
+    Raises:
+        DownloadError: to nowhere, to another protocol, or from https to http while the user sends credentials.
+    """
     if not location:
         raise DownloadError(redact(url), "the server redirects to nowhere")
     following = urljoin(here, location)

@@ -10,11 +10,17 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, NoReturn, Protocol, cast
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DataFilesNotFoundError, DatasetDiskError, DatasetsCoreError, DownloadError
+from datasets_core.errors import (
+    DataFilesNotFoundError,
+    DatasetDiskError,
+    DatasetsCoreError,
+    DownloadError,
+    NonMatchingChecksumError,
+)
 from datasets_core.fetch.checksum import Digest, FileRecord, digest_of
 from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, TransientError
 from datasets_core.fetch.parallel import Watch
@@ -30,6 +36,7 @@ _PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
 _REVALIDATION_TRIES = 2
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _FOREIGN_PROTOCOLS = {"hf", "http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "ftp", "sftp", "file", "memory"}
+_LOCAL_PROTOCOLS = {"memory", "file", "local"}
 _PLAIN = {"", "identity"}
 
 
@@ -51,6 +58,10 @@ class Fetched:
 
 class Source(Protocol):
     """Something that can be fetched into a file."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a network is needed for it."""
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
         """Whether the version that was fetched once is still the one to be had."""
@@ -77,6 +88,11 @@ class HttpSource:
     policy: RetryPolicy
     credentials: Credentials
     headers: Mapping[str, str]
+
+    @property
+    def is_remote(self) -> bool:
+        """Always."""
+        return True
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
         """Ask by a conditional GET; a server that gave neither ETag nor date is taken at its word."""
@@ -128,15 +144,20 @@ class HttpSource:
             total = body.begin(response, asked=bool(ranged))
             encoding = (response.header("content-encoding") or "").strip().lower()
             encoding = "" if encoding in _PLAIN else encoding
-            limit = _limit(self.url, body, total, None if encoding else expected.num_bytes)
+            wanted = None if encoding else expected.num_bytes
+            if total is not None and wanted is not None and total != wanted:
+                _refuse_size(self.url, f"{total} bytes", wanted)
+            limit = _limit(self.url, body, total, wanted)
             with body.opened() as out:
                 for chunk in response.chunks():
                     if body.digest.num_bytes + len(chunk) > limit:
-                        _refuse_size(self.url, limit, total)
+                        _refuse_more(self.url, body, limit, total, wanted)
                     body.write(out, chunk)
             if total is not None and body.digest.num_bytes != total:
                 raise TransientError(f"{body.digest.num_bytes} bytes came, {total} were declared")
-            return Fetched(body.digest.record(), response.header("etag"), response.header("last-modified"), encoding)
+            return Fetched(
+                body.digest.record(), response.header("etag") or body.etag, response.header("last-modified"), encoding
+            )
 
 
 def can_continue(path: str) -> bool:
@@ -151,38 +172,38 @@ class _Body:
     def __init__(self, path: str, watch: Watch) -> None:
         self.path, self._watch = path, watch
         self.digest = Digest()
-        self._etag: str | None = None
+        self.etag: str | None = None
         if can_continue(path):
-            self._etag, self.digest = facts_of(path)["etag"], digest_of(path)
+            self.etag, self.digest = facts_of(path)["etag"], digest_of(path)
             watch.told(self.digest.num_bytes)
         else:
             discard(path)
 
     def continuation(self) -> dict[str, str]:
         """The headers that ask for the rest; none where it has to begin again."""
-        if self._etag is None or not self.digest.num_bytes:
+        if self.etag is None or not self.digest.num_bytes:
             return {}
-        return {"Range": f"bytes={self.digest.num_bytes}-", "If-Range": self._etag}
+        return {"Range": f"bytes={self.digest.num_bytes}-", "If-Range": self.etag}
 
     def begin(self, response: HttpResponse, *, asked: bool) -> int | None:
         """Find out what comes, and the size of the whole where the server says it."""
         etag = response.header("etag")
         if response.status == 206 and asked:
             found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
-            if found and int(found[1]) == self.digest.num_bytes and etag in (None, self._etag):
-                claim(self.path, etag=self._etag)
+            if found and int(found[1]) == self.digest.num_bytes and etag in (None, self.etag):
+                claim(self.path, etag=self.etag)
                 return int(found[2]) if found[2] != "*" else None
         self._restart()
         if response.status != 200:
             raise TransientError(f"the server answers {response.status} with another part than the one asked for")
-        self._etag = etag if is_strong(etag) else None
-        claim(self.path, etag=self._etag)
+        self.etag = etag if is_strong(etag) else None
+        claim(self.path, etag=self.etag)
         length = response.header("content-length")
         return int(length) if length is not None and length.isascii() and length.isdigit() else None
 
     def _restart(self) -> None:
         self._watch.told(-self.digest.num_bytes)
-        self.digest, self._etag = Digest(), None
+        self.digest, self.etag = Digest(), None
         discard(self.path)
 
     def opened(self) -> BinaryIO:
@@ -214,9 +235,19 @@ def _limit(url: str, body: _Body, total: int | None, expected: int | None) -> in
     return 1 << 62 if free is None else max(0, body.digest.num_bytes + free - _KEPT_FREE)
 
 
-def _refuse_size(url: str, limit: int, total: int | None) -> None:
+def _refuse_size(url: str, found: str, wanted: int) -> NoReturn:
+    raise NonMatchingChecksumError(redact(url), expected=f"{wanted} bytes", found=found, what="size")
+
+
+def _refuse_more(url: str, body: _Body, limit: int, total: int | None, wanted: int | None) -> NoReturn:
+    """A body that goes on beyond its limit."""
     if total is not None:
         raise TransientError(f"more than the declared {total} bytes came")
+    if wanted is not None:
+        _refuse_size(url, f"more than {wanted} bytes", wanted)
+    if settings().max_download_bytes is None:
+        free = files.free_bytes(os.path.dirname(body.path) or ".")
+        raise DatasetDiskError(body.path, f"less than 1 GiB would be left free by {redact(url)}", free=free)
     raise DownloadError(
         redact(url),
         f"the server sends more than {limit:,} bytes and did not say how many",
@@ -246,6 +277,12 @@ class StoreSource:
 
     url: str
     storage_options: dict[str, Any]
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the last hop of the chain is neither this disk nor this memory."""
+        scheme, mark, _ = self.url.rpartition("::")[2].partition("://")
+        return bool(mark) and scheme not in _LOCAL_PROTOCOLS
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
         """Whether the store says the same of it as when it was fetched."""

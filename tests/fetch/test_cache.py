@@ -171,3 +171,14 @@ def test_a_full_disk_is_told_before_it_is_full(site, manager, faults, monkeypatc
         manager.download(site.at("/a"))
     assert caught.value.needed == 1 << 60
     assert not [name for name in os.listdir(cache_dir) if ".part" in name]
+
+
+def test_offline_mode_reads_what_needs_no_network(manager, tmp_path):
+    import zipfile
+
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.csv", "inner")
+    with config.using(offline=True):
+        assert read(manager.download(f"zip://a.csv::{tmp_path}/a.zip")) == b"inner"
+        with pytest.raises(OfflineError):
+            manager.download("s3://bucket/key")

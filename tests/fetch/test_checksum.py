@@ -13,7 +13,8 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     UnexpectedDownloadedFileError,
 )
-from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.checksum import FileRecord, VerificationMode
+from datasets_core.fetch.parallel import Watch
 
 BODY = bytes(range(256)) * 4000
 
@@ -94,3 +95,13 @@ def test_local_files_are_compared_too(manager, tmp_path):
     manager.expected = {"a.csv": {"num_bytes": 3, "checksum": "0" * 64}}
     with pytest.raises(NonMatchingChecksumError, match=r"a\.csv has sha256"):
         manager.download("a.csv")
+
+
+def test_a_wrong_declared_size_is_told_before_the_body_is_fetched(site, manager, faults, tmp_path):
+    site.pages["/a"] = faults.page(BODY)
+    told = []
+    manager.expected = {site.at("/a"): {"num_bytes": 7}}
+    source = manager._source(site.at("/a"))
+    with pytest.raises(NonMatchingChecksumError, match=f"has size {len(BODY)} bytes, expected 7 bytes"):
+        source.fetch(str(tmp_path / "a"), FileRecord(7), Watch(told.append))
+    assert sum(told) == 0

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
+from datasets_core import config
 from datasets_core.errors import (
+    ConfigurationError,
     DownloadError,
 )
+from datasets_core.fetch.http import Credentials, next_hop
 
 
 def read(path):
@@ -72,3 +76,46 @@ def test_secrets_are_in_no_error_no_log_and_no_record(site, manager, faults, cac
     assert "deadbeef" not in shown
     assert "part=1" in shown
     assert site.requests[0][0] == "/a?X-Amz-Signature=deadbeef&part=1"
+
+
+def test_credentials_are_not_carried_from_https_to_http():
+    own = Credentials.of("https://me:pw@host/a")
+    with pytest.raises(DownloadError, match="without encryption"):
+        next_hop("https://me:pw@host/a", "https://host/a", "http://host/b", own)
+    assert next_hop("https://host/a", "https://host/a", "http://host/b", None) == "http://host/b"
+
+
+def test_user_info_in_a_redirect_is_dropped():
+    assert next_hop("http://host/a", "http://host/a", "http://evil:pw@other/b?c#d", None) == "http://other/b?c"
+
+
+@pytest.mark.parametrize("url", ["https://huggingface.co.evil/a", "http://huggingface.co/a", "https://huggingface.co:444/a"])
+def test_a_host_that_only_looks_like_the_hub_gets_no_token(url, monkeypatch):
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    assert Credentials.of(url, token="hf_secret").headers == {}
+    assert "hf_secret" not in repr(Credentials.of("https://huggingface.co/a", token="hf_secret"))
+
+
+def test_token_true_asks_for_the_token_itself(monkeypatch):
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    with pytest.raises(ConfigurationError, match="token=True"):
+        Credentials.of("https://huggingface.co/a", token=True)
+
+
+@pytest.mark.parametrize("url", ["http://", "https://[::1", "http://host:port/a", "http:///a"])
+def test_a_broken_url_is_told(manager, url):
+    with pytest.raises(DownloadError, match=r"no valid URL|no http"):
+        manager.download(url)
+
+
+def test_silence_ends_in_another_try(site, manager, faults):
+    done = threading.Event()
+
+    def silent(handler, page):
+        handler.answer(200, {}, b"a", length=10)
+        done.wait(30)
+
+    site.pages["/a"] = faults.page(b"all of it", faults=[silent])
+    with config.using(read_timeout_seconds=0.05):
+        assert read(manager.download(site.at("/a"))) == b"all of it"
+    done.set()
