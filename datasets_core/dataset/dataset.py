@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from datasets_core.dataset import create
 from datasets_core.dataset.column import Column
+from datasets_core.dataset.described import Described
 from datasets_core.dataset.display import dataset_text
 from datasets_core.dataset.generated import Recipe, generated
 from datasets_core.dataset.indices import Ints, row_number, row_numbers
@@ -24,9 +25,8 @@ from datasets_core.features.codec import Decoder
 from datasets_core.features.schema import Features, storage_type
 from datasets_core.format.formatter import format_name
 from datasets_core.format.rows import RowReader
-from datasets_core.meta.info import DatasetInfo, SupervisedKeysData
+from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit, ReadInstruction, Split
-from datasets_core.meta.version import Version
 from datasets_core.store.table import RowTable
 
 
@@ -47,7 +47,7 @@ class RowFormat:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Dataset:
+class Dataset(Described):
     """A table of rows that are read when they are asked for.
 
     `dataset[3]` is a row, `dataset[:10]`, `dataset[[5, 1]]` and `dataset[mask]` are columns of rows, `dataset["text"]` is a
@@ -220,16 +220,6 @@ class Dataset:
         return features
 
     @property
-    def info(self) -> DatasetInfo:
-        """What is known of the dataset."""
-        return self._info
-
-    @property
-    def split(self) -> NamedSplit | None:
-        """The split that the rows are of."""
-        return self._split
-
-    @property
     def num_rows(self) -> int:
         """Number of rows."""
         return self._table.num_rows if self._index is None else len(self._index)
@@ -259,66 +249,6 @@ class Dataset:
         """The files that the rows stand in, as `{"filename": path}`; none for rows in memory."""
         return [{"filename": path} for path in self._table.files]
 
-    @property
-    def builder_name(self) -> str | None:
-        """Name of the builder."""
-        return self._info.builder_name
-
-    @property
-    def citation(self) -> str:
-        """How to cite the dataset."""
-        return self._info.citation
-
-    @property
-    def config_name(self) -> str | None:
-        """Name of the config."""
-        return self._info.config_name
-
-    @property
-    def dataset_size(self) -> int | None:
-        """Bytes of the rows of all splits, in Arrow's layout."""
-        return self._info.dataset_size
-
-    @property
-    def description(self) -> str:
-        """What the dataset is."""
-        return self._info.description
-
-    @property
-    def download_checksums(self) -> dict[str, Any] | None:
-        """Size and checksum of each downloaded file."""
-        return self._info.download_checksums
-
-    @property
-    def download_size(self) -> int | None:
-        """Bytes that were downloaded."""
-        return self._info.download_size
-
-    @property
-    def homepage(self) -> str:
-        """Where the dataset lives."""
-        return self._info.homepage
-
-    @property
-    def license(self) -> str:
-        """Under which terms it may be used."""
-        return self._info.license
-
-    @property
-    def size_in_bytes(self) -> int | None:
-        """Bytes of the downloads and of the rows together."""
-        return self._info.size_in_bytes
-
-    @property
-    def supervised_keys(self) -> SupervisedKeysData | None:
-        """Input and target columns of a supervised task."""
-        return self._info.supervised_keys
-
-    @property
-    def version(self) -> Version | None:
-        """Version of the dataset."""
-        return self._info.version
-
     def __len__(self) -> int:
         return self.num_rows
 
@@ -342,9 +272,9 @@ class Dataset:
             MaskLengthError: a mask that has not one boolean for each row.
             ArgumentTypeError: anything else.
         """
-        view = self._rows
-        if type(key) is int and view is not None:
-            return view.row(key)
+        row = self._plain_row
+        if row is not None and type(key) is int:
+            return row(key)
         if isinstance(key, str):
             return self._column(key)
         number = row_number(key, self.num_rows)
@@ -422,7 +352,7 @@ class Dataset:
 
     def _forget(self) -> None:
         """Drop what was opened; it opens again when it is needed."""
-        self._rows: RowView | None = None  # set when rows are plain Python: the shortest way to dataset[i]
+        self._plain_row: Callable[[int], Any] | None = None  # set when rows are plain Python: the short way to dataset[i]
         self._formatted: RowView | None = None
         self._columns: dict[str, RowView] = {}
 
@@ -430,7 +360,7 @@ class Dataset:
         if self._formatted is None:
             self._formatted = self._view_of(self._shown_columns())
             if self._format.type is None:
-                self._rows = self._formatted
+                self._plain_row = self._formatted.row
         return self._formatted
 
     def _shown_columns(self) -> tuple[str, ...]:
@@ -453,7 +383,7 @@ class Dataset:
         return table.replace_schema_metadata({**(table.schema.metadata or {}), **features.arrow_schema.metadata})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_rows": None, "_formatted": None, "_columns": {}}
+        return {**self.__dict__, "_plain_row": None, "_formatted": None, "_columns": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -673,6 +603,7 @@ class Dataset:
         other = copy.copy(self)
         other._info = copy.copy(self._info)
         other._fingerprint = fingerprint
+        other._forget()
         return other
 
 
@@ -690,8 +621,8 @@ def _row_table(given: pa.Table | pa.RecordBatch | RowTable) -> RowTable:
 
 def _agreed(info: DatasetInfo | None, features: Features | None) -> tuple[DatasetInfo | None, Features | None]:
     """The info and the features, each knowing of the other."""
-    if features is not None and not isinstance(features, Features):
-        features = Features(features)
+    if features is not None:
+        features = Features(features)  # a plain dict is taken too
     if info is not None and info.features is not None:
         if features is not None and features != info.features:
             raise ConfigurationError("features and info.features differ. Give one of them.")

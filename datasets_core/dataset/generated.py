@@ -11,7 +11,7 @@ import datetime as dt
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -65,7 +65,8 @@ class Recipe:
         """
         if not callable(self.generator):
             raise ArgumentTypeError(
-                f"from_generator() takes a function that yields dicts, found {type(self.generator).__name__}. Give the function itself."
+                f"from_generator() takes a function that yields dicts, found {type(self.generator).__name__}. "
+                "Give the function itself."
             )
         number = 0
         try:
@@ -76,7 +77,8 @@ class Recipe:
             raise
         except Exception as error:
             raise DatasetGenerationError(
-                f"The generator failed at row {number}: {type(error).__name__}: {error}. Mend the generator, or the data it reads."
+                f"The generator failed at row {number}: {type(error).__name__}: {error}. "
+                "Mend the generator, or the data it reads."
             ) from error
 
     def _started(self) -> Iterable[Mapping[str, Any]]:
@@ -194,7 +196,7 @@ def _divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
     borders = [total * part // count for part in range(count + 1)]
     return [
         {name: value[start:stop] if name in lists else value for name, value in kwargs.items()}
-        for start, stop in zip(borders, borders[1:], strict=False)
+        for start, stop in pairwise(borders)
     ]
 
 

@@ -1,22 +1,36 @@
 """Single values of an Arrow column by index, without an Arrow scalar between.
 
-An accessor is made once for a column of a record batch; it reads the column's buffers through memoryviews.  Offsets,
-validity bits, sliced arrays and absent buffers are honoured; types that are not read here go through `lists`.
+For a column of a record batch there is an expression over its buffers (as memoryviews), such as `a0[i]` for numbers or
+`str(a1[a0[i]:a0[i + 1]], 'utf8')` for texts.  The expressions of all columns, put into one dict literal and compiled once
+per schema, read a row in a single Python call.  Offsets, validity bits, sliced arrays and absent buffers are honoured; types
+that are not read here go through `lists`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.types as pt
 
-from datasets_core.errors import CastError
-from datasets_core.format.lists import is_clock, is_own, literal, reader, value_maker
+from datasets_core.format.lists import beyond, is_clock, is_own, literal, reader, value_maker
 
 Accessor = Callable[[int], Any]
+
+
+class Access(NamedTuple):
+    """How a value is read.
+
+    Attributes:
+        expression: Python source over `i` (the row) and `{0}`, `{1}`, … (the bindings); it comes from this file alone.
+        bindings: what the expression reads.
+    """
+
+    expression: str
+    bindings: tuple[Any, ...]
+
 
 _CODES = {
     pa.int8(): "b",
@@ -50,26 +64,56 @@ def _is_text(type_: pa.DataType) -> bool:
     return bool(pt.is_string(type_) or pt.is_binary(type_) or pt.is_large_string(type_) or pt.is_large_binary(type_))
 
 
-def accessor(array: pa.Array) -> Accessor:
-    """The function index → Python value of `array`; the index must exist."""
+def access(array: pa.Array) -> Access:
+    """How a value of `array` at an existing index is read."""
     type_ = array.type
     if pt.is_null(type_):
-        return lambda i: None
-    if not len(array):
-        return _of_nothing
-    if not is_quick(type_):
-        return _slow(array)
-    get = _value(array)
+        return Access("None", ())
+    if not len(array) or not is_quick(type_):
+        return Access("{0}(i)", (_slow(array),))
+    found = _value(array)
     if array.null_count == 0:
-        return get
-    validity = array.buffers()[0]
-    valid = memoryview(validity).cast("B")
-    offset = array.offset
-    return lambda i: get(i) if valid[(i + offset) >> 3] >> ((i + offset) & 7) & 1 else None
+        return found
+    bits, shift = _bits(array.buffers()[0], array.offset)
+    at = len(found.bindings)
+    return Access(f"({found.expression} if {_bit(at, shift)} else None)", (*found.bindings, bits))
 
 
-def _of_nothing(i: int) -> Any:
-    raise IndexError(i)
+def accessor(array: pa.Array) -> Accessor:
+    """The function index → Python value of `array`; the index must exist."""
+    return _bound([access(array)], "%s")
+
+
+def bound(accesses: list[Access], names: tuple[str, ...]) -> Callable[[int], dict[str, Any]]:
+    """The function index → row as a dict of `names`."""
+    return _bound(accesses, "{" + ", ".join(f"{literal(name)}: %s" for name in _escaped(names)) + "}")
+
+
+def bound_values(accesses: list[Access]) -> Callable[[int], tuple[Any, ...]]:
+    """The function index → row as a tuple."""
+    return _bound(accesses, f"({'%s, ' * len(accesses)})")
+
+
+def _escaped(names: tuple[str, ...]) -> Iterator[str]:
+    return (name.replace("%", "%%") if type(name) is str else name for name in names)
+
+
+def _bound(accesses: list[Access], form: str) -> Accessor:
+    expressions = tuple(found.expression for found in accesses)
+    counts = tuple(len(found.bindings) for found in accesses)
+    return _compiled(form, expressions, counts)(*(value for found in accesses for value in found.bindings))
+
+
+@lru_cache(maxsize=512)
+def _compiled(form: str, expressions: tuple[str, ...], counts: tuple[int, ...]) -> Callable[..., Accessor]:
+    """The function bindings → accessor, for a literal (`form`) whose parts are the expressions."""
+    parts, first = [], 0
+    for expression, count in zip(expressions, counts, strict=True):
+        parts.append(expression.format(*(f"a{k}" for k in range(first, first + count))))
+        first += count
+    bindings = ", ".join(f"a{k}" for k in range(first))
+    made: Callable[..., Accessor] = eval(f"lambda {bindings}: lambda i: {form % tuple(parts)}")
+    return made
 
 
 def _slow(array: pa.Array) -> Accessor:
@@ -79,30 +123,28 @@ def _slow(array: pa.Array) -> Accessor:
     return lambda i: array[i].as_py()
 
 
-def _value(array: pa.Array) -> Accessor:
-    """The accessor of the values that are not null."""
+def _value(array: pa.Array) -> Access:
+    """How the values that are not null are read."""
     type_ = array.type
     if type_ in _CODES:
-        getter: Accessor = _numbers(array, _CODES[type_]).__getitem__
-        return getter
+        return Access("{0}[i]", (_numbers(array, _CODES[type_]),))
     if pt.is_boolean(type_):
-        bits, offset = _view(array.buffers()[1]), array.offset
-        return lambda i: bits[(i + offset) >> 3] >> ((i + offset) & 7) & 1 == 1
+        bits, shift = _bits(array.buffers()[1], array.offset)
+        return Access(f"({_bit(0, shift)} == 1)", (bits,))
     if _is_text(type_):
         return _texts(array)
     if is_clock(type_):
-        return _clock(array)
+        return Access("{0}({1}[i])", (_checked(value_maker(type_), type_), _stored(array)))
     if pt.is_dictionary(type_):
-        known = accessor(array.dictionary)
-        codes = _numbers(array.indices, _CODES[type_.index_type])
-        return lambda i: known(codes[i])
+        return Access("{0}({1}[i])", (accessor(array.dictionary), _numbers(array.indices, _CODES[type_.index_type])))
     if pt.is_fixed_size_list(type_):
         size, first = type_.list_size, array.offset
-        return _items(array.values, lambda i: ((first + i) * size, (first + i + 1) * size))
+        return _items(array.values, f"(i + {first}) * {size}", f"(i + {first + 1}) * {size}", ())
     if pt.is_struct(type_):
-        return _struct(array)
+        fields = [access(array.field(k)) for k in range(type_.num_fields)]
+        return Access("{0}(i)", (bound(fields, tuple(field.name for field in type_)),))
     offsets = _offsets(array, "q" if pt.is_large_list(type_) else "i")
-    return _items(array.values, lambda i: (offsets[i], offsets[i + 1]))
+    return _items(array.values, "{0}[i]", "{0}[i + 1]", (offsets,))
 
 
 def _view(buffer: pa.Buffer | None) -> memoryview:
@@ -114,65 +156,48 @@ def _numbers(array: pa.Array, code: Any) -> memoryview[Any]:
     return _view(array.buffers()[1])[array.offset * width : (array.offset + len(array)) * width].cast(code)
 
 
+def _stored(array: pa.Array) -> memoryview[Any]:
+    """The integers of a column of dates or times."""
+    return _numbers(array, "i" if array.type.bit_width == 32 else "q")
+
+
 def _offsets(array: pa.Array, code: Any) -> memoryview[Any]:
     width = 8 if code == "q" else 4
     return _view(array.buffers()[1])[array.offset * width : (array.offset + len(array) + 1) * width].cast(code)
 
 
-def _texts(array: pa.Array) -> Accessor:
+def _bits(buffer: pa.Buffer | None, offset: int) -> tuple[memoryview, int]:
+    """The bytes from that of the first row on, and the place of its bit in there."""
+    return _view(buffer)[offset >> 3 :], offset & 7
+
+
+def _bit(binding: int, shift: int) -> str:
+    row = f"(i + {shift})" if shift else "i"
+    return f"{{{binding}}}[{row} >> 3] >> ({row} & 7) & 1"
+
+
+def _texts(array: pa.Array) -> Access:
     type_ = array.type
     large = pt.is_large_string(type_) or pt.is_large_binary(type_)
-    offsets, data = _offsets(array, "q" if large else "i"), _view(array.buffers()[2])
+    bindings = (_offsets(array, "q" if large else "i"), _view(array.buffers()[2]))
     if pt.is_binary(type_) or pt.is_large_binary(type_):
-        return lambda i: bytes(data[offsets[i] : offsets[i + 1]])
-    return lambda i: str(data[offsets[i] : offsets[i + 1]], "utf8")
+        return Access("bytes({1}[{0}[i]:{0}[i + 1]])", bindings)
+    return Access("str({1}[{0}[i]:{0}[i + 1]], 'utf8')", bindings)
 
 
-def _clock(array: pa.Array) -> Accessor:
-    make, type_ = value_maker(array.type), array.type
-    stored = _numbers(array, "i" if type_.bit_width == 32 else "q")
-
-    def get(i: int) -> Any:
+def _checked(make: Callable[[int], Any], type_: pa.DataType) -> Callable[[int], Any]:
+    def checked(stored: int) -> Any:
         try:
-            return make(stored[i])
+            return make(stored)
         except (OverflowError, ValueError) as error:
-            raise CastError(
-                f"A column of type {type_} holds a value beyond the years 1 to 9999 of Python's datetime. "
-                "Read the column with with_format('arrow'), or cast it to int64."
-            ) from error
+            raise beyond(type_) from error
 
-    return get
+    return checked
 
 
-def _items(values: pa.Array, bounds: Callable[[int], tuple[int, int]]) -> Accessor:
-    """The accessor of lists whose items stand in `values` between `bounds`."""
-    if values.type in _CODES and values.null_count == 0 and len(values):
-        numbers = _numbers(values, _CODES[values.type])
-
-        def flat(i: int) -> list[Any]:
-            start, stop = bounds(i)
-            return numbers[start:stop].tolist()
-
-        return flat
-    item = accessor(values)
-
-    def nested(i: int) -> list[Any]:
-        start, stop = bounds(i)
-        return list(map(item, range(start, stop)))
-
-    return nested
-
-
-def _struct(array: pa.Array) -> Accessor:
-    return row_maker(tuple(field.name for field in array.type))(
-        [accessor(array.field(k)) for k in range(array.type.num_fields)]
-    )
-
-
-@lru_cache(maxsize=256)
-def row_maker(names: tuple[str, ...]) -> Callable[[list[Accessor]], Callable[[int], dict[str, Any]]]:
-    """The function that binds one accessor for each name into an accessor of whole rows as dicts."""
-    getters = [f"g{k}" for k in range(len(names))]
-    entries = ", ".join(f"{literal(name)}: {getter}(i)" for name, getter in zip(names, getters, strict=True))
-    made: Callable[..., Callable[[int], dict[str, Any]]] = eval(f"lambda {', '.join(getters)}: lambda i: {{{entries}}}")
-    return lambda accessors: made(*accessors)
+def _items(values: pa.Array, start: str, stop: str, bindings: tuple[Any, ...]) -> Access:
+    """How lists are read whose items stand in `values` from `start` to `stop`, two expressions over the bindings."""
+    at = len(bindings)
+    if values.type in _CODES and values.null_count == 0:
+        return Access(f"{{{at}}}[{start}:{stop}].tolist()", (*bindings, _numbers(values, _CODES[values.type])))
+    return Access(f"list(map({{{at}}}, range({start}, {stop})))", (*bindings, accessor(values)))

@@ -84,12 +84,13 @@ def _scalar_reader(make: Callable[[int], Any], storage: pa.DataType) -> Reader:
                 return [None if value is None else make(value) for value in stored]
             return [make(value) for value in stored]
         except (OverflowError, ValueError) as error:
-            raise _beyond(array.type) from error
+            raise beyond(array.type) from error
 
     return read
 
 
-def _beyond(type_: pa.DataType) -> CastError:
+def beyond(type_: pa.DataType) -> CastError:
+    """The error for a date or time that Python cannot hold."""
     return CastError(
         f"A column of type {type_} holds a value beyond the years 1 to 9999 of Python's datetime. "
         "Read the column with with_format('arrow'), or cast it to int64."

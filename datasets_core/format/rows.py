@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from datasets_core.errors import CastError
-from datasets_core.format.accessors import Accessor, accessor, is_quick, row_maker
+from datasets_core.format.accessors import Access, access, accessor, bound, bound_values, is_quick
 from datasets_core.format.lists import Reader, dict_rows, reader
 
 
@@ -48,7 +48,6 @@ class RowReader:
         self.is_quick = all(is_quick(field.type) for field in schema)
         self._decoder = decoder
         self._dicts = dict_rows(self.names)
-        self._make = row_maker(self.names)
         self._readers: list[Reader] = [self._reader(field) for field in schema]
 
     def _reader(self, field: pa.Field) -> Reader:
@@ -69,21 +68,18 @@ class RowReader:
     def _lists(self, batch: pa.RecordBatch) -> list[list[Any]]:
         return [read(column) for read, column in zip(self._readers, batch.columns, strict=True)]
 
-    def accessors(self, batch: pa.RecordBatch) -> list[Accessor]:
-        """For each column, the function row number in `batch` → value."""
-        return [self._accessor(name, column) for name, column in zip(self.names, batch.columns, strict=True)]
-
-    def _accessor(self, name: str, column: pa.Array) -> Accessor:
-        get = accessor(column)
-        if self._decoder is None or name not in self.decodes:
-            return get
-        decode = self._decoder.decode_value
-        return lambda i: decode(name, get(i))
-
-    def bind(self, accessors: list[Accessor]) -> Callable[[int], dict[str, Any]]:
-        """Accessors of the columns, in their order, as one function row number → row."""
-        return self._make(accessors)
-
     def opener(self, batch: pa.RecordBatch) -> Callable[[int], dict[str, Any]]:
         """The function row number in `batch` → row, for single rows: it reads the buffers, not Arrow scalars."""
-        return self._make(self.accessors(batch))
+        return bound(self._accesses(batch), self.names)
+
+    def values(self, batch: pa.RecordBatch) -> Callable[[int], tuple[Any, ...]]:
+        """The function row number in `batch` → values of the row, in the order of the columns."""
+        return bound_values(self._accesses(batch))
+
+    def _accesses(self, batch: pa.RecordBatch) -> list[Access]:
+        return [self._access(name, column) for name, column in zip(self.names, batch.columns, strict=True)]
+
+    def _access(self, name: str, column: pa.Array) -> Access:
+        if self._decoder is None or name not in self.decodes:
+            return access(column)
+        return Access("{0}({1}, {2}(i))", (self._decoder.decode_value, name, accessor(column)))
