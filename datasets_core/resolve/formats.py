@@ -50,7 +50,7 @@ def infer_format(data_files: DataFilesDict, *, dataset: str) -> Format:
         DataFilesNotFoundError: no file is of a known format.
         ConfigurationError: two splits have different formats.
     """
-    found = {path: _choice(path) for paths in data_files.values() for path in paths}
+    found = _choices(path for paths in data_files.values() for path in paths)
     winners = {split: _winner(paths, found) for split, paths in data_files.items()}
     kinds = {winner for winner in winners.values() if winner is not None}
     if not kinds:
@@ -77,6 +77,18 @@ def keep_format(data_files: DataFilesDict, name: str, *, dataset: str) -> DataFi
     kept = DataFilesDict({split: paths.keep(chosen) for split, paths in data_files.items()})
     _warn_of(data_files, kept, name, dataset)
     return DataFilesDict({split: paths for split, paths in kept.items() if paths})
+
+
+def _choices(paths: Iterable[str]) -> dict[str, Choice | None]:
+    """The format of each path; asked once for all local names that end alike."""
+    known: dict[str, Choice | None] = {}
+    found: dict[str, Choice | None] = {}
+    for path in paths:
+        ending = path if files.is_url(path) else path.rpartition("/")[2].lstrip(".").partition(".")[2]
+        if ending not in known:
+            known[ending] = _choice(path)
+        found[path] = known[ending]
+    return found
 
 
 def _choice(path: str) -> Choice | None:
