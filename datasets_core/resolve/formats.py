@@ -69,9 +69,8 @@ def infer_format(data_files: DataFilesDict, *, dataset: str) -> Format:
 
 def keep_format(data_files: DataFilesDict, name: str, *, dataset: str) -> DataFilesDict:
     """The files whose extension is of the format `name`, or all of them where none is.  A warning names what is left out."""
-    chosen = [
-        path for paths in data_files.values() for path in paths if (found := registry.format_of(path)) and found[0] == name
-    ]
+    found = _choices(path for paths in data_files.values() for path in paths)
+    chosen = [path for path, choice in found.items() if choice is not None and choice[0] == name]
     if not chosen:
         return data_files
     kept = DataFilesDict({split: paths.keep(chosen) for split, paths in data_files.items()})
