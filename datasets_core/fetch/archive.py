@@ -200,7 +200,7 @@ class _MemberFile(io.RawIOBase):
 
 
 def _member_file(inner: Any, archive: str, member: str, errors: tuple[type[Exception], ...]) -> BinaryIO:
-    return io.BufferedReader(_MemberFile(inner, archive, member, errors), 1 << 16)
+    return io.BufferedReader(_MemberFile(inner, archive, member, errors), 1 << 14)
 
 
 def _damage(archive: str, member: str | None, error: Exception) -> ArchiveError:

@@ -18,9 +18,11 @@ class Clock(Protocol):
 
     def now(self) -> float:
         """Seconds since the epoch."""
+        ...
 
     def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
         """Let the time pass, or less of it where `stop` is set."""
+        ...
 
 
 class SystemClock:

@@ -62,12 +62,15 @@ class Source(Protocol):
     @property
     def is_remote(self) -> bool:
         """Whether a network is needed for it."""
+        ...
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
         """Whether the version that was fetched once is still the one to be had."""
+        ...
 
     def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
         """Write all of it to `path`."""
+        ...
 
 
 def is_strong(etag: str | None) -> bool:
