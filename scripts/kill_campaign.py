@@ -63,7 +63,7 @@ def shards(folder: str) -> dict[str, str]:
 def kill_one(cache: str, num_proc: int, after_seconds: float) -> bool:
     """Start a build, kill it after so long; whether it was still at work."""
     command = [sys.executable, __file__, "--build", cache, "--num-proc", str(num_proc)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         process.stdout.readline()  # the imports are over
         time.sleep(after_seconds)
@@ -74,7 +74,7 @@ def kill_one(cache: str, num_proc: int, after_seconds: float) -> bool:
 def build_seconds(cache: str, num_proc: int) -> float:
     """How long an undisturbed build takes, as `kill_one` sees it."""
     command = [sys.executable, __file__, "--build", cache, "--num-proc", str(num_proc)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         process.stdout.readline()
         begun = time.monotonic()

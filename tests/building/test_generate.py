@@ -1,0 +1,106 @@
+"""One job: chunks, and the words of its failures."""
+
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+from datasets_core import config
+from datasets_core.building.generate import describe, file_of, origin, place_of, run_job
+from datasets_core.building.jobs import ShardJob
+from datasets_core.errors import DatasetGenerationError, DuplicateKeysError
+
+
+class Author:
+    yields, rereads, merge_columns, read_schema, label = "rows", False, False, None, "reviews"
+
+    def __init__(self, pairs, yields="rows"):
+        self.pairs, self.yields = pairs, yields
+        self.info = SimpleNamespace(features=None)
+
+    def generate(self, gen_kwargs):
+        return iter(self.pairs())
+
+
+def job(folder, author, *, compare_keys=True, batch_rows=None):
+    return ShardJob(author, "train", {}, 0, 1, str(folder), "train-00000", None, "arrow", None, batch_rows, compare_keys, False)
+
+
+def test_every_row_is_written_and_told(tmp_path):
+    told = []
+
+    result = run_job(job(tmp_path, Author(lambda: ((row, {"a": row}) for row in range(5000)))), told.append)
+
+    assert result.rows == sum(told) == 5000
+    assert result.schema.equals(pa.schema({"a": pa.int64()}))
+    assert result.keys.intervals == ((0, 5000, 0),)
+
+
+@pytest.mark.parametrize("bounds", [{"batch_rows": 7}, {"batch_bytes": 200}])
+def test_chunks_keep_the_bounds_of_the_settings(tmp_path, bounds):
+    with config.using(**bounds):
+        (shard,) = run_job(job(tmp_path, Author(lambda: ((row, {"a": row}) for row in range(500))))).shards
+
+    assert shard.rows == 500
+    assert max(rows for rows, _ in shard.batches) <= 25
+
+
+def test_a_failure_removes_what_was_written(tmp_path):
+    def pairs():
+        yield from ((row, {"a": row}) for row in range(300))
+        raise KeyError("gone")
+
+    with pytest.raises(DatasetGenerationError, match="row 300") as caught:
+        run_job(job(tmp_path, Author(pairs)))
+
+    assert caught.value.row == 300
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_repeat_that_is_found_late_still_names_its_key(tmp_path):
+    keys = [*(f"key {row}" for row in range(3000)), "key 5"]
+
+    with pytest.raises(DuplicateKeysError) as caught:
+        run_job(job(tmp_path, Author(lambda: ((key, {"a": 1}) for key in keys))))
+
+    assert (caught.value.key, caught.value.places) == ("key 5", ("row 5", "row 3000"))
+
+
+def test_a_table_that_is_none_is_refused(tmp_path):
+    with pytest.raises(DatasetGenerationError, match=r"a list .*pyarrow\.Table"):
+        run_job(job(tmp_path, Author(lambda: [(0, [1])], yields="tables")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key", "name"),
+    [
+        ({"files": ["/c/1", "/c/2"], "names": ["a.csv", "b.csv"]}, (1, 0), "b.csv"),
+        ({"files": ["a.csv"]}, 7, "a.csv"),
+        ({"files": ["a.csv", "b.csv"]}, 0, "a.csv (and 1 more)"),
+        ({"path": "a.csv"}, (0, 0), None),
+    ],
+)
+def test_the_file_of_a_table_is_known(arguments, key, name):
+    assert origin(arguments, key) == name
+
+
+def test_files_that_are_no_paths_have_no_name():
+    assert file_of({"files": [object()]}) is None
+
+
+def test_an_error_without_words_is_its_kind():
+    assert describe(AssertionError()) == "AssertionError"
+    assert describe(ValueError(" bad. ")) == "ValueError: bad"
+
+
+def test_the_place_is_in_the_authors_file():
+    class Script:
+        def fail(self):
+            return [int(text) for text in ("1", "x")]
+
+    try:
+        Script().fail()
+    except ValueError as error:
+        place = place_of(error, Script())
+
+    assert place.startswith(f"in {__file__}, line ")

@@ -1,0 +1,61 @@
+"""The journal: what is on the disk counts, what is cut does not."""
+
+import hashlib
+
+import pyarrow as pa
+import pytest
+
+from datasets_core.building.jobs import ShardResult
+from datasets_core.building.journal import Journal
+from datasets_core.building.keys import KeyRecord
+from datasets_core.store.layout import JOURNAL_NAME
+from datasets_core.store.manifest import ShardRecord
+
+SCHEMA = pa.schema([pa.field("a", pa.int8())], metadata={"k": "v"})
+
+
+def result(folder, name):
+    content = name.encode() * 5
+    (folder / f"{name}.arrow").write_bytes(content)
+    shard = ShardRecord(f"{name}.arrow", "train", 3, len(content), 3, hashlib.sha256(content).hexdigest(), ((1, 3),))
+    return ShardResult(name, (shard,), SCHEMA, KeyRecord(3, ((0, 3, 0),), (), ((1, 2, 3),)))
+
+
+@pytest.fixture
+def written(tmp_path):
+    results = [result(tmp_path, name) for name in ("one", "two", "three")]
+    with Journal(str(tmp_path), "plan") as journal:
+        for done in results:
+            journal.record(done)
+    return {done.name: done for done in results}
+
+
+def test_finished_jobs_are_read_back_whole(tmp_path, written):
+    found = Journal(str(tmp_path), "plan").finished
+
+    assert found == written
+    assert found["one"].schema.metadata == {b"k": b"v"}
+
+
+def test_a_journal_cut_anywhere_gives_the_jobs_before_the_cut(tmp_path, written):
+    path = tmp_path / JOURNAL_NAME
+    content = path.read_bytes()
+
+    for cut in range(len(content)):
+        path.write_bytes(content[:cut])
+        whole = max(content[:cut].count(b"\n") - 1, 0)
+        assert list(Journal(str(tmp_path), "plan").finished) == list(written)[:whole]
+
+
+def test_a_job_whose_shard_is_cut_or_gone_is_not_finished(tmp_path, written):
+    (tmp_path / "one.arrow").unlink()
+    (tmp_path / "two.arrow").write_bytes(b"short")
+
+    assert list(Journal(str(tmp_path), "plan").finished) == ["three"]
+
+
+def test_another_plan_starts_anew(tmp_path, written):
+    with Journal(str(tmp_path), "another") as journal:
+        assert journal.finished == {}
+
+    assert Journal(str(tmp_path), "plan").finished == {}

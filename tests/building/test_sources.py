@@ -1,0 +1,55 @@
+"""The record of sources, and what has changed since."""
+
+import os
+import threading
+
+from datasets_core.building.sources import identity_of, sources_of, stale_source
+from datasets_core.meta.data_files import DataFilesDict, DataFilesList
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.store.manifest import Manifest, SourceRecord
+
+
+def file(path, text="abc"):
+    path.write_text(text)
+    return str(path)
+
+
+def test_data_files_downloads_and_files_among_the_arguments_are_recorded(tmp_path):
+    local = file(tmp_path / "a.txt")
+    data_files = DataFilesDict(train=DataFilesList(["s3://b/x"], [("s3://b/x", 9, "etag")]))
+    downloads = {"http://a/z": {"num_bytes": None, "checksum": "ff"}}
+
+    found = sources_of(data_files, [{"deep": [{"path": local}], "text": "no file"}], downloads, hashed=True)
+
+    assert [(record.path, record.size, record.sha256 is not None) for record in found] == [
+        ("s3://b/x", 9, False),
+        ("http://a/z", -1, True),
+        (local, 3, True),
+    ]
+
+
+def test_a_changed_local_source_is_stale_and_a_missing_one_is_not(tmp_path):
+    path = file(tmp_path / "a.txt")
+    (record,) = sources_of(None, [{"path": path}], {}, hashed=False)
+    manifest = Manifest(
+        DatasetInfo(), sources=(record, SourceRecord("/no/such/file", 3, "7"), SourceRecord("http://a", 3, "e"))
+    )
+
+    assert stale_source(manifest, None) is None
+    file(tmp_path / "a.txt", "abcd")
+    assert stale_source(manifest, None) == path
+    assert stale_source(manifest, DataFilesDict(train=DataFilesList([path]))) is None
+
+
+def test_the_identity_changes_with_a_local_file(tmp_path):
+    path = file(tmp_path / "a.txt")
+    before = identity_of([{"path": path}])
+
+    os.utime(path, ns=(1, 1))
+
+    assert None not in {before, identity_of([{"path": path}])}
+    assert before != identity_of([{"path": path}])
+
+
+def test_what_cannot_be_hashed_has_no_identity():
+    assert identity_of([threading.Lock()]) is None
