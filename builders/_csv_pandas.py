@@ -53,7 +53,10 @@ def read_csv_by_pandas(
                 converted = options.get("converters") or {}
                 kinds = None if converted else str
                 yielded = False
-                for frame in pd.read_csv(handle, dtype=kinds, iterator=True, **options):
+                whole = bool(options.get("skipfooter"))  # pandas must see the end before it knows the footer
+                chunks = {**options, "chunksize": None} if whole else options
+                frames = pd.read_csv(handle, dtype=kinds, iterator=not whole, **chunks)
+                for frame in [frames] if whole else frames:
                     if yielded and not len(frame):
                         continue
                     yielded = True

@@ -227,12 +227,13 @@ class _Reader:
             return start, None
         seen = 0
         for end in ends:
-            record, start = first[start:end], end
+            begin, start = start, end
+            record = first[begin:end]
             number, self._record = self._record, self._record + 1
             if (_is_blank(record) and form.skip_blank) or _skips(form.skip_records, number):
                 continue
             if seen == form.header:
-                return start, next(form.split(self._decode(record)), [])
+                return start, next(form.split(self._decode(record, skipped=begin)), [])
             seen += 1
         if form.names is not None:
             return start, None
@@ -299,14 +300,15 @@ class _Reader:
 
     def _probe(self, data: bytes) -> list[list[str]]:
         """The fields of the first records that are not blank."""
-        records, at = [], 0
+        records: list[list[str]] = []
+        at = 0
         for number, end in enumerate(self._form.grammar.ends(data), self._record):
             if not _is_blank(data[at:end]) and not _skips(self._form.skip_records, number):
-                records.append(data[at:end])
+                records.append(next(self._form.split(self._decode(data[at:end], skipped=at)), []))
             at = end
             if len(records) == _PROBED_RECORDS:
                 break
-        return [next(self._form.split(self._decode(record)), []) for record in records]
+        return records
 
     # -- blocks --------------------------------------------------------------------------------------------------------
 
@@ -445,11 +447,14 @@ class _Reader:
         first = self._blocks.line(self._at)
         return self._source.fault(reason, line=first + line, advice=advice)
 
-    def _decode(self, data: bytes) -> str:
+    def _decode(self, data: bytes, *, skipped: int = 0) -> str:
+        """`data` as text; it stands `skipped` bytes after the place where the data at hand begin."""
         try:
             return data.decode()
         except UnicodeDecodeError as error:
-            raise invalid_utf8(self._source, self._blocks.offset + self._at + error.start, data[error.start]) from error
+            raise invalid_utf8(
+                self._source, self._blocks.offset + self._at + skipped + error.start, data[error.start]
+            ) from error
 
 
 def _is_blank(record: bytes) -> bool:

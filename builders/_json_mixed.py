@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ Path = tuple[str | None, ...]
 
 JSON_TYPE = pa.json_(pa.string())
 _ENCODE = Json().encode_example
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
@@ -53,14 +55,29 @@ def parsed_rows(lines: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
             try:
                 value, position = _DECODER.raw_decode(text, position)
             except json.JSONDecodeError as error:
-                raise BrokenRow(at, f"broken JSON ({error.msg} at column {error.pos + 1})") from None
+                raise BrokenRow(at + _size(text[: error.pos].rstrip()), f"broken JSON ({error.msg})") from None
             except (ValueError, RecursionError) as error:
-                raise BrokenRow(at, str(error) or "nested too deep") from None
+                raise BrokenRow(at + _size(text[:begin]), str(error) or "nested too deep") from None
             if value is not None and not isinstance(value, dict):
-                raise BrokenRow(at, f"holds {_KIND_NAMES[_kind(value)]} where an object is expected")
-            yield at + len(text[:begin].encode()), value
+                raise BrokenRow(at + _size(text[:begin]), f"holds {_KIND_NAMES[_kind(value)]} where an object is expected")
+            if _SURROGATE.search(text, begin, position) and not _has_text(value):
+                raise BrokenRow(at + _size(text[:begin]), "half of a surrogate pair stands alone in a string")
+            yield at + _size(text[:begin]), value
             position = _skip_blanks(text, position)
         at += len(line) + 1
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+def _has_text(value: Any) -> bool:
+    """Whether all strings in a value can be written as UTF-8."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _skip_blanks(text: str, position: int) -> int:
@@ -135,7 +152,7 @@ def shortest(paths: set[Path]) -> set[Path]:
 
 def with_text(rows: Iterable[dict[str, Any] | None], paths: set[Path]) -> bytes:
     """The rows as JSON lines, in which the values at `paths` are JSON text."""
-    return "".join(json.dumps(_replaced(row, paths), ensure_ascii=False) + "\n" for row in rows).encode(errors="surrogatepass")
+    return "".join(json.dumps(_replaced(row, paths), ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def _replaced(value: Any, paths: set[Path]) -> Any:

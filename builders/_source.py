@@ -16,6 +16,7 @@ from datasets_core.errors import ArchiveError, FileFormatError
 from datasets_core.fetch.decompress import open_decompressed
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_of, looks_like_html
 
+_FIRST_BYTES = 1 << 16
 _BINARY = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
@@ -144,7 +145,7 @@ class TextBytes:
         self._handle = source.open()
         self._ended = False
         try:
-            self._first = _fill(self._handle, 1 << 16)
+            self._first = _fill(self._handle, _FIRST_BYTES)
             if is_utf8(encoding, source):
                 refuse_foreign(source, self._first[:4096], wanted, web_page_is_data=web_page_is_data)
             if plain:

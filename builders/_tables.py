@@ -71,7 +71,7 @@ class FileBuilder(ArrowBasedBuilder):
     def _generate_tables(  # type: ignore[override]  # a hook takes its own gen_kwargs
         self, files: Sequence[str], names: Sequence[str]
     ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
-        known = _Known(self.read_schema)
+        known = _Known(self.known_schema)
         for number, source in enumerate(map(Source, files, names)):
             for index, batch in enumerate(self.read(source, known.schema)):
                 known.see(batch.schema)
@@ -85,6 +85,14 @@ class FileBuilder(ArrowBasedBuilder):
             schema: what is known of the columns: read with it, and raise `Reread` with a wider one where a value does not fit.
         """
         raise NotImplementedError(f"{type(self).__name__} has no read()")
+
+    @property
+    def known_schema(self) -> pa.Schema | None:
+        """What is known of the columns from reading them: not the features, whose types come later, by a cast."""
+        known, wanted = self.read_schema, self.wanted
+        if known is None or (wanted is not None and known.equals(wanted.arrow_schema)):
+            return None
+        return known
 
     @property
     def wanted(self) -> Features | None:

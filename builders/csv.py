@@ -37,8 +37,8 @@ _NOT_FOR_PANDAS = {
 class CsvConfig(BuilderConfig):
     """Options of `load_dataset("csv", ...)`: those of `pandas.read_csv`, with its defaults.
 
-    A column's type is that of the whole split.  Integers with nulls stay integers; integers past 64 bits, dates and mixed columns
-    stay text exactly as it stands.  A row of the wrong length is an error unless `on_bad_lines` says otherwise.
+    A column's type is that of the whole split.  Integers with nulls stay integers; integers past 64 bits, dates and mixed
+    columns stay text exactly as it stands.  A row of the wrong length is an error unless `on_bad_lines` says otherwise.
 
     Args:
         features: what the columns are cast to.

@@ -94,7 +94,7 @@ class Json(FileBuilder):
     def _generate_tables(  # type: ignore[override]  # a hook takes its own gen_kwargs
         self, files: Sequence[str], names: Sequence[str]
     ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
-        reader = JsonReader(self.config, self.read_schema, as_json=self._as_json())
+        reader = JsonReader(self.config, self.known_schema, as_json=self._as_json())
         sources = list(map(Source, files, names))
         number = 0
         while number < len(sources):
@@ -263,8 +263,25 @@ class JsonReader:
         )
 
 
-def _read_lines(lines: bytes, texts: pa.Schema | None) -> pa.Table:
-    parse = pajson.ParseOptions(explicit_schema=texts, newlines_in_values=False)
+def _read_lines(lines: bytes, schema: pa.Schema | None) -> pa.Table:
+    """The rows of some lines, typed by pyarrow where `schema` does not."""
+    table = _read_unchecked(lines, schema)
+    if all(map(_is_sound, table.columns)):
+        return table
+    # Lists that begin with nulls lose them while their type is found (apache/arrow#51305); with the type given they do not.
+    table = _read_unchecked(lines, table.schema)
+    for number, column in enumerate(table.columns):
+        if not _is_sound(column):
+            table = table.set_column(
+                number, table.field(number), pa.chunked_array(list(map(_with_nulls, column.chunks)), column.type)
+            )
+    if not all(map(_is_sound, table.columns)):
+        raise pa.ArrowInvalid("pyarrow makes lists of it that are longer than their values")
+    return table
+
+
+def _read_unchecked(lines: bytes, schema: pa.Schema | None) -> pa.Table:
+    parse = pajson.ParseOptions(explicit_schema=schema, newlines_in_values=False)
     try:
         return pajson.read_json(pa.BufferReader(lines), pajson.ReadOptions(block_size=_POOL_BLOCK_BYTES), parse)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -308,6 +325,31 @@ def _text_part(kind: pa.DataType) -> pa.DataType | None:
         part = _text_part(kind.value_type)
         return None if part is None else pa.list_(part)
     return None
+
+
+def _is_sound(column: pa.ChunkedArray | pa.Array) -> bool:
+    """Whether lists and structs have as many values below as they say."""
+    if isinstance(column, pa.ChunkedArray):
+        return not pa.types.is_nested(column.type) or all(map(_is_sound, column.chunks))
+    if pa.types.is_struct(column.type):
+        children = [column.field(number) for number in range(column.type.num_fields)]
+        return all(len(child) == len(column) and _is_sound(child) for child in children)
+    if pa.types.is_list(column.type):
+        offsets = column.offsets
+        return offsets[len(offsets) - 1].as_py() <= len(column.values) and _is_sound(column.values)
+    return True
+
+
+def _with_nulls(column: pa.Array) -> pa.Array:
+    """A column whose lists of nothing but nulls have the values that they say."""
+    if pa.types.is_struct(column.type):
+        children = [_with_nulls(column.field(number)) for number in range(column.type.num_fields)]
+        return pa.StructArray.from_arrays(children, fields=list(column.type), mask=column.is_null())
+    if not pa.types.is_list(column.type):
+        return column
+    offsets, values = column.offsets, column.values
+    values = pa.nulls(offsets[len(offsets) - 1].as_py()) if pa.types.is_null(values.type) else _with_nulls(values)
+    return pa.ListArray.from_arrays(offsets, values, type=column.type, mask=column.is_null())
 
 
 def _loses_digits(table: pa.Table) -> bool:

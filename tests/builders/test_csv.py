@@ -1,0 +1,362 @@
+"""csv: what `pandas.read_csv` means, whole-file types, and one clear error for each kind of damage."""
+
+import gzip
+import math
+import sys
+import warnings
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core.builders import _csv_read, _csv_records
+from datasets_core.builders._csv_read import read_csv
+from datasets_core.builders._csv_records import Grammar
+from datasets_core.builders._csv_types import fitted, widened
+from datasets_core.builders._source import Source
+from datasets_core.builders.csv import EXTENSIONS, CsvConfig
+from datasets_core.building.hooks import Reread
+from datasets_core.errors import (
+    ConfigurationError,
+    DatasetGenerationCastError,
+    FileFormatError,
+    MissingDependencyError,
+    UnknownOptionError,
+)
+from datasets_core.features.base import Value
+from datasets_core.features.labels import ClassLabel
+from datasets_core.features.schema import Features
+
+
+def table(path, content, schema=None, **options):
+    path.write_bytes(content)
+    batches = list(read_csv(Source(str(path), "user.csv"), CsvConfig(**options).form(), schema))
+    return pa.Table.from_batches(batches)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "local-copy"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "kind"),
+    [
+        ("1", 1, pa.int64()),
+        (" 1 ", 1, pa.int64()),
+        ('"1"', 1, pa.int64()),
+        ("007", 7, pa.int64()),
+        ("+5", 5, pa.int64()),
+        ("-0", 0, pa.int64()),
+        ("9223372036854775808", 2**63, pa.uint64()),
+        ("99999999999999999999", "99999999999999999999", pa.string()),
+        ("0x10", "0x10", pa.string()),
+        ("1_000", "1_000", pa.string()),
+        ("1.", 1.0, pa.float64()),
+        (".5", 0.5, pa.float64()),
+        ("+1.5", 1.5, pa.float64()),
+        ("1e5", 100000.0, pa.float64()),
+        ("1E+5", 100000.0, pa.float64()),
+        ("1e400", math.inf, pa.float64()),
+        ("-INF", -math.inf, pa.float64()),
+        ("Infinity", math.inf, pa.float64()),
+        ("1e", "1e", pa.string()),
+        ("--5", "--5", pa.string()),
+        ("NAN", "NAN", pa.string()),
+        ("TRUE", True, pa.bool_()),
+        ("TrUe", True, pa.bool_()),
+        (" True", " True", pa.string()),
+        (" NA", " NA", pa.string()),
+        ("2020-01-01", "2020-01-01", pa.string()),
+        ("2020-01-01 10:00:00", "2020-01-01 10:00:00", pa.string()),
+        ("12:30", "12:30", pa.string()),
+    ],
+)
+def test_a_value_has_the_type_that_pandas_gives_it(path, text, value, kind):
+    found = table(path, f"a,b\n{text},1\nNA,1\n".encode())
+    assert (found.column("a").to_pylist(), found.schema.field("a").type) == ([value, None], kind)
+
+
+@pytest.mark.parametrize(
+    "text", ["", '""', "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-NaN", "-nan", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", '"NA"']
+)  # fmt: skip
+def test_what_pandas_reads_as_null_is_null_in_numbers_and_in_text(path, text):
+    found = table(path, f"a,b\n{text},{text}\n1,x\n".encode())
+    assert found.to_pylist() == [{"a": None, "b": None}, {"a": 1, "b": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("options", "content", "rows"),
+    [
+        ({"keep_default_na": False}, b"a,b\nNA,1\n", [{"a": "NA", "b": 1}]),
+        ({"keep_default_na": False, "na_values": ["x"]}, b"a,b\nx,NA\n", [{"a": None, "b": "NA"}]),
+        ({"na_values": "-"}, b"a,b\n-,1\n", [{"a": None, "b": 1}]),
+        ({"na_values": [1]}, b"a,b\n1.0,2\n1,3\n", [{"a": None, "b": 2}, {"a": None, "b": 3}]),
+        ({"na_values": {"a": ["1"]}}, b"a,b\n1,1\n", [{"a": None, "b": 1}]),
+        ({"na_filter": False}, b"a,b\n,NA\n", [{"a": "", "b": "NA"}]),
+        ({"header": None}, b"1,2\n", [{"0": 1, "1": 2}]),
+        ({"header": None, "prefix": "c"}, b"1,2\n", [{"c0": 1, "c1": 2}]),
+        ({"header": 1}, b"x\n\na,b\n1,2\n", [{"a": 1, "b": 2}]),
+        ({"names": ["x", "y"]}, b"1,2\n", [{"x": 1, "y": 2}]),
+        ({"column_names": ["x", "y"], "header": 0}, b"a,b\n1,2\n", [{"x": 1, "y": 2}]),
+        ({"names": ["x", "y", "z"]}, b"1,2\n", [{"x": 1, "y": 2, "z": None}]),
+        ({"names": ["x"]}, b"1,2\n", [{"x": 2, "__index_level_0__": 1}]),
+        ({"skiprows": 2}, b"x\ny,z\na,b\n1,2\n", [{"a": 1, "b": 2}]),
+        ({"skiprows": [1]}, b"a,b\n1,2\n3,4\n", [{"a": 3, "b": 4}]),
+        ({"nrows": 1}, b"a,b\n1,2\n3,4\n", [{"a": 1, "b": 2}]),
+        ({"usecols": ["b"]}, b"a,b\n1,2\n", [{"b": 2}]),
+        ({"usecols": [1]}, b"a,b\n1,2\n", [{"b": 2}]),
+        ({"index_col": 0}, b"a,b\n1,2\n", [{"b": 2, "a": 1}]),
+        ({"index_col": False}, b"a,b\n1,2,9\n", [{"a": 1, "b": 2}]),
+        ({"sep": "\t"}, b"a\tb\n1\t2\n", [{"a": 1, "b": 2}]),
+        ({"delimiter": ";", "decimal": ","}, b"a;b\n1,5;2\n", [{"a": 1.5, "b": 2}]),
+        ({"thousands": ","}, b'a,b\n"1,000",x\n2,y\n', [{"a": 1000, "b": "x"}, {"a": 2, "b": "y"}]),
+        ({"quotechar": "'"}, b"a,b\n'1,2',x\n", [{"a": "1,2", "b": "x"}]),
+        ({"quoting": 3}, b'a,b\n"x,y\n', [{"a": '"x', "b": "y"}]),
+        ({"escapechar": "\\"}, b'a,b\nx\\,y,"q\\"r"\n', [{"a": "x,y", "b": 'q"r'}]),
+        ({"doublequote": False}, b'a,b\n"x",y\n', [{"a": "x", "b": "y"}]),
+        ({"skipinitialspace": True}, b'a, b\n1, "x, y"\n', [{"a": 1, "b": "x, y"}]),
+        ({"true_values": ["yes"], "false_values": ["no"]}, b"a,b\nyes,1\nno,2\n", [{"a": True, "b": 1}, {"a": False, "b": 2}]),
+        ({"skip_blank_lines": False}, b"a,b\n1,2\n\n", [{"a": 1, "b": 2}, {"a": None, "b": None}]),
+        ({"encoding": "latin-1"}, "a,b\né,1\n".encode("latin-1"), [{"a": "é", "b": 1}]),
+        ({"encoding": "utf-16"}, "a,b\né,1\n".encode("utf-16"), [{"a": "é", "b": 1}]),
+        ({"encoding_errors": "replace"}, b"a,b\n\xff,1\n", [{"a": "\ufffd", "b": 1}]),
+    ],
+)  # fmt: skip
+def test_an_option_does_what_it_does_in_pandas(path, options, content, rows):
+    assert table(path, content, **options).to_pylist() == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (b"\xef\xbb\xbfa,b\n1,2\n", [{"a": 1, "b": 2}]),
+        (b"a,a,\n1,2,3\n", [{"a": 1, "a.1": 2, "Unnamed: 2": 3}]),
+        (b"a,a.1,a\n1,2,3\n", [{"a": 1, "a.1": 2, "a.2": 3}]),
+        (b"\n\na,b\n1,2\n", [{"a": 1, "b": 2}]),
+        (b"a,b\n1,2\n\n  \n3,4", [{"a": 1, "b": 2}, {"a": 3, "b": 4}]),
+        (b"a\n1\n  \n\n3\n", [{"a": 1}, {"a": 3}]),
+        (b"a,b\r1,2\r3,4\r", [{"a": 1, "b": 2}, {"a": 3, "b": 4}]),
+        (b"a,b\r\n1,2\r\n", [{"a": 1, "b": 2}]),
+        (b'"a\nb",c\n1,"x\n\ny"\n', [{"a\nb": 1, "c": "x\n\ny"}]),
+        (b'a,b\n5" pipe,x\n"x"y,2\n', [{"a": '5" pipe', "b": "x"}, {"a": "xy", "b": "2"}]),
+        (b"a,b\nx,1,2\ny,3,4\n", [{"a": 1, "b": 2, "__index_level_0__": "x"}, {"a": 3, "b": 4, "__index_level_0__": "y"}]),
+        (b"a,b\n1,2,\n3,4,\n", [{"a": 1, "b": 2}, {"a": 3, "b": 4}]),
+        (b"a,b\n1,x\nTrue,y\n", [{"a": "1", "b": "x"}, {"a": "True", "b": "y"}]),
+        (b"a,b\n-1,1\n9223372036854775808,1\n", [{"a": "-1", "b": 1}, {"a": "9223372036854775808", "b": 1}]),
+    ],
+)
+def test_a_layout_is_read_as_pandas_reads_it(path, content, rows):
+    assert table(path, content).to_pylist() == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "cause"),
+    [
+        (b"a,b\n1,2\n\n1,2,3\n", 4, "has 3 fields where 2 are expected"),
+        (b'a,b\n"x\ny",2\n1\n', 4, "has 1 field where 2 are expected"),
+        (b'a,b\n1,2\n1,"x\n3,4\n', 3, "never closed"),
+        (b"a,b\n1,2\nx,\xff\n", 3, "byte 0xff at offset 10 is not UTF-8"),
+        (b"a,b\n1,2\n" + b"1,2\n" * 2000 + b"x,\0\n", 2003, "NUL byte"),
+        (b"a,b\n1,x\0\n", None, "NUL bytes"),
+        ("a,b\n".encode("utf-16"), None, "UTF-16"),
+        (b"\n <!DOCTYPE html><html>", None, "web page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", None, "Git-LFS pointer"),
+        (b"PAR1\0\0", None, "a Parquet file"),
+        (b"", None, "is empty"),
+        (b"\n\n", None, "is empty"),
+    ],
+)
+def test_damage_is_one_error_with_the_users_name_the_line_and_the_cause(path, content, line, cause):
+    with pytest.raises(FileFormatError, match=cause) as caught:
+        table(path, content)
+    assert (caught.value.path, caught.value.line) == ("user.csv", line)
+
+
+def test_a_cut_gz_is_damage_of_the_file(path):
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 1000)[:-9])
+    with pytest.raises(FileFormatError, match="damaged or cut"):
+        list(read_csv(Source(str(path), "user.csv.gz"), CsvConfig().form(), None))
+
+
+def test_a_header_alone_gives_no_rows_and_its_columns(path):
+    found = table(path, b"a,b\n")
+    assert (found.num_rows, found.column_names) == (0, ["a", "b"])
+
+
+def test_a_field_of_megabytes_and_a_row_of_ten_thousand_fields_are_read(path):
+    huge = "x" * 9_000_000
+    assert table(path, f'a,b\n1,"{huge}"\n2,y\n'.encode()).column("b").to_pylist() == [huge, "y"]
+    wide = ",".join(map(str, range(10_000)))
+    assert table(path, f"{wide}\n{wide}\n".encode()).num_columns == 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [({"on_bad_lines": "skip"}, [{"a": 1, "b": 2}, {"a": 3, "b": None}]), ({"error_bad_lines": False, "warn_bad_lines": False}, [{"a": 1, "b": 2}, {"a": 3, "b": None}])],
+)  # fmt: skip
+def test_rows_of_the_wrong_length_are_left_out_or_filled_when_asked(path, options, rows):
+    assert table(path, b"a,b\n1,2\n1,2,3\n3\n", **options).to_pylist() == rows
+
+
+def test_rows_of_the_wrong_length_are_told_when_asked(path):
+    with pytest.warns(UserWarning, match=r"user.csv, line 3: has 3 fields"):
+        table(path, b"a,b\n1,2\n1,2,3\n", on_bad_lines="warn")
+
+
+# -- types over the whole file -----------------------------------------------------------------------------------------
+
+
+def read_in_small_blocks(path, content, monkeypatch, block_bytes):
+    path.write_bytes(content)
+    monkeypatch.setattr(_csv_read, "_BLOCK_BYTES", block_bytes)
+    schema = None
+    while True:
+        try:
+            return pa.concat_tables(
+                map(lambda batch: pa.Table.from_batches([batch]), read_csv(Source(str(path), "x"), CsvConfig().form(), schema)),  # noqa: C417
+                promote_options="permissive",
+            )
+        except Reread as request:
+            assert schema is None or not request.schema.equals(schema)
+            schema = request.schema
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["007", "1.5"], [7.0, 1.5]),
+        (["007", "x"], ["007", "x"]),
+        (["1.50", "x"], ["1.50", "x"]),
+        (["True", "1"], ["True", "1"]),
+        (["NA", "x"], [None, "x"]),
+        (["NA", "1", "NA"], [None, 1, None]),
+        (["1", "9223372036854775808"], [1, 2**63]),
+        (["-1", "9223372036854775808"], ["-1", "9223372036854775808"]),
+        (["1", "2.5", "x"], ["1", "2.5", "x"]),
+    ],
+)
+def test_types_do_not_depend_on_where_a_block_ends(path, monkeypatch, values, expected):
+    content = "".join(["a,b\n", *(f"{value},{'y' * 100}\n" for value in values)]).encode()
+    assert read_in_small_blocks(path, content, monkeypatch, 128).column("a").to_pylist() == expected
+
+
+KINDS = st.sampled_from([pa.null(), pa.bool_(), pa.int64(), pa.uint64(), pa.float64(), pa.string()])
+
+
+@given(KINDS, KINDS)
+def test_widening_does_not_depend_on_order(a, b):
+    assert widened(a, b) == widened(b, a)
+
+
+@given(KINDS, KINDS)
+def test_a_column_that_fits_has_the_known_type(a, b):
+    column = fitted(pa.nulls(3, a), b)
+    assert column is None or column.type == b
+
+
+# -- borders of records ------------------------------------------------------------------------------------------------
+
+FIELD_TEXT = st.text(alphabet='ab ,"\n\r', max_size=6)
+
+
+def quoted(field):
+    return '"' + field.replace('"', '""') + '"'
+
+
+@given(st.lists(st.lists(FIELD_TEXT, min_size=2, max_size=3), min_size=1, max_size=6), st.integers(0, 80))
+def test_a_border_never_lies_inside_quotes(rows, cut):
+    records = [(",".join(map(quoted, row)) + "\n").encode() for row in rows]
+    data = b"".join(records)[:cut]
+    ends = {sum(map(len, records[:number])) for number in range(len(records) + 1)}
+    end, _ = Grammar().border(data)
+    assert end == max(end for end in ends if end <= len(data))
+
+
+@given(st.text(alphabet='ab,"\n', max_size=40))
+def test_the_quick_search_for_a_border_agrees_with_the_grammar(text):
+    data = text.encode()
+    assert Grammar().border(data) == Grammar()._walked(data)
+
+
+def test_a_quote_that_never_closes_stops_long_before_the_file_is_in_memory(path, monkeypatch):
+    monkeypatch.setattr(_csv_records, "_MAX_RECORD_BYTES", 1 << 20)
+    monkeypatch.setattr(_csv_read, "_BLOCK_BYTES", 1 << 16)
+    with pytest.raises(FileFormatError, match="is not closed within 1 MB") as caught:
+        table(path, b'a,b\n1,"' + b"x\n" * (2 << 20))
+    assert caught.value.line == 2
+
+
+# -- options -----------------------------------------------------------------------------------------------------------
+
+
+def test_tsv_files_are_tab_separated():
+    assert EXTENSIONS == {".csv": {}, ".tsv": {"sep": "\t"}}
+
+
+@pytest.mark.parametrize("options", [{"on_bad_lines": "ignore"}, {"names": ["a", "a"]}, {"header": "first"}])
+def test_options_without_meaning_are_refused(options):
+    with pytest.raises(ConfigurationError):
+        CsvConfig(**options)
+
+
+def test_an_unknown_option_is_named(build):
+    with pytest.raises(UnknownOptionError, match="seperator"):
+        build("csv", {"a.csv": b"a\n1\n"}, seperator=";")
+
+
+def test_an_option_of_pandas_alone_names_its_extra_where_pandas_is_missing(build, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingDependencyError, match=r"comment='#'.*datasets_core\[pandas\]"):
+        build("csv", {"a.csv": b"a,b\n1,2#x\n"}, comment="#")
+
+
+@pytest.mark.parametrize(
+    ("options", "content", "rows"),
+    [
+        ({"comment": "#"}, b"a,b\n#c\n1,2#x\n", [{"a": 1, "b": 2}]),
+        ({"sep": r"\s+"}, b"a b\n007   x\n", [{"a": 7, "b": "x"}]),
+        ({"skipfooter": 1, "engine": "python"}, b"a,b\n1,2\nend\n", [{"a": 1, "b": 2}]),
+        ({"lineterminator": ";"}, b"a,b;NA,2;", [{"a": None, "b": 2}]),
+        ({"converters": {"a": str.upper}}, b"a,b\nx,2\n", [{"a": "X", "b": 2}]),
+    ],
+)
+@pytest.mark.optional("pandas")
+def test_options_of_pandas_alone_are_read_by_it(build, options, content, rows):
+    pytest.importorskip("pandas")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert list(build("csv", {"a.csv": content}, **options)) == rows
+
+
+# -- built -------------------------------------------------------------------------------------------------------------
+
+
+def test_files_of_one_split_share_their_types(build):
+    assert list(build("csv", {"a.csv": b"a\n007\n", "b.csv": b"a\nx\n"})) == [{"a": "007"}, {"a": "x"}]
+
+
+def test_files_of_other_columns_are_refused_by_name(build):
+    with pytest.raises(DatasetGenerationCastError, match=r"b\.csv.*new columns \['c'\] and missing columns \['b'\]"):
+        build("csv", {"a.csv": b"a,b\n1,2\n", "b.csv": b"a,c\n1,2\n"})
+
+
+def test_features_keep_text_as_it_stands_and_turn_names_into_classes(build):
+    features = Features({"b": ClassLabel(names=["neg", "pos"]), "a": Value("string"), "c": Value("float32")})
+    found = build("csv", {"a.csv": b"a,b\n007,pos\n"}, features=features)
+    assert (found.features, list(found)) == (features, [{"b": 1, "a": "007", "c": None}])
+
+
+def test_a_column_that_the_features_lack_is_refused(build):
+    with pytest.raises(DatasetGenerationCastError, match="b"):
+        build("csv", {"a.csv": b"a,b\n1,2\n"}, features=Features({"a": Value("int64")}))
+
+
+def test_an_empty_file_has_the_features_that_were_given(build):
+    found = build("csv", {"a.csv": b""}, features=Features({"a": Value("int64")}))
+    assert (len(found), found.features) == (0, Features({"a": Value("int64")}))
+
+
+def test_a_compressed_file_is_seen_through(build):
+    assert list(build("csv", {"a.csv.gz": gzip.compress(b"a\n1\n")})) == [{"a": 1}]
