@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.errors import UnknownOptionError
 from datasets_core.fetch.download import DownloadConfig, DownloadManager, DownloadMode
 from datasets_core.load import load_dataset_builder
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
@@ -56,7 +58,8 @@ def get_dataset_infos(
     **config_kwargs: Any,
 ) -> dict[str, DatasetInfo]:
     """The info of every config, by name."""
-    names = get_dataset_config_names(path, data_files=data_files, **config_kwargs)
+    of_source = {name: config_kwargs[name] for name in _OF_SOURCE if name in config_kwargs}
+    names = get_dataset_config_names(path, data_files=data_files, **of_source)
     return {
         name: get_dataset_config_info(path, name, data_files, download_config, download_mode, revision, token, **config_kwargs)
         for name in names
@@ -116,8 +119,15 @@ def get_dataset_split_names(
     return list(info.splits or ())
 
 
+_OF_SOURCE = ("name", "data_dir", "storage_options", "trust_remote_code")
+
+
 def _request(path: Path, data_files: DataFiles | None, options: dict[str, Any]) -> Request:
-    known = {name: options[name] for name in ("name", "data_dir", "storage_options", "trust_remote_code") if name in options}
+    known = {name: options[name] for name in _OF_SOURCE if name in options}
+    allowed = {*_OF_SOURCE, *(field.name for field in dataclasses.fields(DownloadConfig))}
+    unknown = sorted(options.keys() - allowed)
+    if unknown:
+        raise UnknownOptionError(unknown[0], builder=os.fspath(path), known=sorted(allowed))
     return Request(os.fspath(path), data_files=data_files, **known)
 
 

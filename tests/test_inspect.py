@@ -11,7 +11,7 @@ from datasets_core import (
     get_dataset_infos,
     get_dataset_split_names,
 )
-from datasets_core.errors import DatasetNotFoundError, UnknownConfigError, UntrustedScriptError
+from datasets_core.errors import DatasetNotFoundError, UnknownConfigError, UnknownOptionError, UntrustedScriptError
 
 CARD = """---
 configs:
@@ -124,3 +124,12 @@ def test_an_unknown_config_and_an_unknown_dataset(folder: str) -> None:
         get_dataset_split_names(folder, "de")
     with pytest.raises(DatasetNotFoundError):
         get_dataset_config_names("acme/none")
+
+
+def test_options_of_the_format_do_not_disturb_the_list_of_configs(folder: str) -> None:
+    assert list(get_dataset_infos("csv", data_files=f"{folder}/en/a.csv", sep=";")) == ["default"]
+
+
+def test_a_misspelt_option_is_refused(folder: str) -> None:
+    with pytest.raises(UnknownOptionError, match="'trust'"):
+        get_dataset_config_names(folder, trust=True)

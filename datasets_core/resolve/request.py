@@ -72,17 +72,21 @@ class Source(Protocol):
     @property
     def config_names(self) -> list[str]:
         """The names of its configs, at least one."""
+        ...
 
     @property
     def default_config_name(self) -> str | None:
         """The config that is meant when none is named; None where one has to be."""
+        ...
 
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:
         """What its author recorded, by config."""
+        ...
 
     def builder(self) -> DatasetBuilder:
         """The builder of the config that was asked for."""
+        ...
 
 
 def files_below(folder: str, storage_options: dict[str, Any] | None) -> DataFilesDict:
