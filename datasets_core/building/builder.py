@@ -22,7 +22,8 @@ from datasets_core.building.builder_config import (
     option_names,
 )
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.building.prepare import BuildOptions, prepare
+from datasets_core.building.options import BuildOptions
+from datasets_core.building.prepare import prepare
 from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
@@ -360,7 +361,7 @@ class GeneratorBasedBuilder(DatasetBuilder):
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
 
     @abc.abstractmethod
-    def _generate_examples(self, **kwargs: Any) -> Iterable[tuple[Any, dict[str, Any]]]:
+    def _generate_examples(self, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, dict[str, Any]]]:
         """Pairs of a key, unique in the split, and a row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
@@ -380,7 +381,7 @@ class ArrowBasedBuilder(DatasetBuilder):
     yields: ClassVar[Literal["rows", "tables"]] = "tables"
 
     @abc.abstractmethod
-    def _generate_tables(self, **kwargs: Any) -> Iterable[tuple[Any, pa.Table]]:
+    def _generate_tables(self, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, pa.Table]]:
         """Pairs of a key and a table.  Called with the `gen_kwargs` of a `SplitGenerator`."""
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:

@@ -25,10 +25,10 @@ from datasets_core.building.hooks import Hooks, SplitGenerator
 from datasets_core.building.jobs import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, ShardJob, ShardResult, divide
 from datasets_core.building.journal import Journal
 from datasets_core.building.keys import Clash, compare, compare_heads
+from datasets_core.building.options import BuildOptions
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import identity_of, sources_of, stale_source
 from datasets_core.config import settings
-from datasets_core.engines.engine import Engine, get_engine
 from datasets_core.engines.local import ProcessEngine, SerialEngine, ThreadEngine
 from datasets_core.errors import (
     ConfigurationError,
@@ -48,7 +48,7 @@ from datasets_core.files import is_url, join, locked, write_atomically
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.store.commit import Staging
-from datasets_core.store.layout import EXTENSIONS, MANIFEST_NAME, lock_path
+from datasets_core.store.layout import MANIFEST_NAME, lock_path
 from datasets_core.store.manifest import Manifest, ShardRecord, manifest_bytes, read_manifest
 from datasets_core.store.source import check_shard
 from datasets_core.store.writer import ShardWriter
@@ -56,8 +56,6 @@ from datasets_core.store.writer import ShardWriter
 logger = logging.getLogger(__name__)
 
 _SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
-_SIZE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
-_OLD_OPTIONS = {"ignore_verifications", "try_from_hf_gcs", "use_auth_token", "beam_runner", "beam_options", "disable_tqdm"}
 
 
 class Builder(Hooks, Protocol):
@@ -81,94 +79,6 @@ class Builder(Hooks, Protocol):
         """What the user has to fetch by hand."""
 
     def _split_generators(self, dl_manager: Any) -> Iterable[SplitGenerator]: ...
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class BuildOptions:
-    """How to build: the arguments of `download_and_prepare`, understood."""
-
-    output_dir: str
-    download_config: DownloadConfig | None
-    mode: DownloadMode
-    verification: VerificationMode
-    dl_manager: Any
-    base_path: str | None
-    file_format: str
-    max_shard_bytes: int | None
-    num_proc: int | None
-    storage_options: dict[str, Any] | None
-    engine: Engine
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        output_dir: str,
-        download_config: DownloadConfig | None = None,
-        download_mode: DownloadMode | str | None = None,
-        verification_mode: VerificationMode | str | None = None,
-        dl_manager: Any = None,
-        base_path: str | None = None,
-        file_format: str = "arrow",
-        max_shard_size: int | str | None = None,
-        num_proc: int | None = None,
-        storage_options: dict[str, Any] | None = None,
-        engine: str | Engine | None = None,
-        **old_options: Any,
-    ) -> BuildOptions:
-        """The options that are meant.
-
-        Raises:
-            ConfigurationError: a mode, format, size or option that does not exist.
-        """
-        unknown = sorted(set(old_options) - _OLD_OPTIONS)
-        if unknown:
-            raise ConfigurationError(f"download_and_prepare() has no option {unknown[0]!r}. Leave it out.")
-        if old_options.get("ignore_verifications"):
-            verification_mode = VerificationMode.NO_CHECKS
-        if file_format not in EXTENSIONS:
-            raise ConfigurationError(
-                f"{file_format!r} is no file format to build. Formats: {', '.join(map(repr, EXTENSIONS))}."
-            )
-        return cls(
-            output_dir,
-            download_config,
-            DownloadMode(download_mode or DownloadMode.REUSE_DATASET_IF_EXISTS),
-            VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS),
-            dl_manager,
-            base_path,
-            file_format,
-            parse_size(max_shard_size),
-            num_proc,
-            storage_options,
-            get_engine(engine, num_proc=num_proc),
-        )
-
-
-def parse_size(size: int | str | None) -> int | None:
-    """Bytes of `500_000`, `"500MB"` or `"1GiB"`.
-
-    >>> parse_size("500MB"), parse_size("1 GiB")
-    (500000000, 1073741824)
-
-    Raises:
-        ConfigurationError: no size, or none of at least one byte.
-    """
-    if size is None:
-        return None
-    if isinstance(size, int) and not isinstance(size, bool):
-        found = size
-    else:
-        match = _SIZE.fullmatch(str(size))
-        if match is None:
-            raise ConfigurationError(f"max_shard_size is {size!r}. Give bytes as a number, or a text such as '500MB'.")
-        number, prefix, binary = match.groups()
-        found = int(
-            float(number.replace("_", "")) * (1024 if binary else 1000) ** ("kmgt".index(prefix.lower()) + 1 if prefix else 0)
-        )
-    if found < 1:
-        raise ConfigurationError(f"max_shard_size is {size!r}. Give at least one byte.")
-    return found
 
 
 def prepare(builder: Builder, options: BuildOptions) -> Manifest:

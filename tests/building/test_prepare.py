@@ -18,7 +18,6 @@ from datasets_core import config
 from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuilder
 from datasets_core.building.hooks import Reread, SplitGenerator
 from datasets_core.building.journal import Journal
-from datasets_core.building.prepare import parse_size
 from datasets_core.engines.local import SerialEngine, ThreadEngine
 from datasets_core.errors import (
     ConfigurationError,
@@ -836,31 +835,3 @@ def test_finished_jobs_of_another_plan_do_not_count(tmp_path):
 
     assert Journal(str(staging), "one plan").finished == Journal(str(staging), "another").finished == {}
     assert json.loads((staging / JOURNAL_NAME).read_text()) == {"plan": "one plan"}
-
-
-# -- options -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"num_proc": 0},
-        {"file_format": "json"},
-        {"download_mode": "sometimes"},
-        {"verification_mode": "some_checks"},
-        {"max_shard_size": "big"},
-        {"max_shard_size": 0},
-        {"engine": "steam"},
-        {"wrong": 1},
-    ],
-)
-def test_options_without_a_meaning_are_refused(tmp_path, options):
-    with pytest.raises(ConfigurationError):
-        built(Numbers, tmp_path, **options)
-
-
-@pytest.mark.parametrize(
-    ("size", "expected"), [(None, None), (7, 7), ("500MB", 500_000_000), ("1.5 KiB", 1536), ("2_000", 2000), ("1gb", 10**9)]
-)
-def test_sizes_are_read(size, expected):
-    assert parse_size(size) == expected

@@ -1,0 +1,104 @@
+"""How to build: the arguments of `download_and_prepare`, understood once and for all."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from datasets_core.engines.engine import Engine, get_engine
+from datasets_core.errors import ConfigurationError
+from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.download import DownloadConfig, DownloadMode
+from datasets_core.store.layout import EXTENSIONS
+
+_SIZE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+_OLD_OPTIONS = {"ignore_verifications", "try_from_hf_gcs", "use_auth_token", "beam_runner", "beam_options", "disable_tqdm"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How to build: the arguments of `download_and_prepare`, understood."""
+
+    output_dir: str
+    download_config: DownloadConfig | None
+    mode: DownloadMode
+    verification: VerificationMode
+    dl_manager: Any
+    base_path: str | None
+    file_format: str
+    max_shard_bytes: int | None
+    num_proc: int | None
+    storage_options: dict[str, Any] | None
+    engine: Engine
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        output_dir: str,
+        download_config: DownloadConfig | None = None,
+        download_mode: DownloadMode | str | None = None,
+        verification_mode: VerificationMode | str | None = None,
+        dl_manager: Any = None,
+        base_path: str | None = None,
+        file_format: str = "arrow",
+        max_shard_size: int | str | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        engine: str | Engine | None = None,
+        **old_options: Any,
+    ) -> BuildOptions:
+        """The options that are meant.
+
+        Raises:
+            ConfigurationError: a mode, format, size or option that does not exist.
+        """
+        unknown = sorted(set(old_options) - _OLD_OPTIONS)
+        if unknown:
+            raise ConfigurationError(f"download_and_prepare() has no option {unknown[0]!r}. Leave it out.")
+        if old_options.get("ignore_verifications"):
+            verification_mode = VerificationMode.NO_CHECKS
+        if file_format not in EXTENSIONS:
+            raise ConfigurationError(
+                f"{file_format!r} is no file format to build. Formats: {', '.join(map(repr, EXTENSIONS))}."
+            )
+        return cls(
+            output_dir,
+            download_config,
+            DownloadMode(download_mode or DownloadMode.REUSE_DATASET_IF_EXISTS),
+            VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS),
+            dl_manager,
+            base_path,
+            file_format,
+            parse_size(max_shard_size),
+            num_proc,
+            storage_options,
+            get_engine(engine, num_proc=num_proc),
+        )
+
+
+def parse_size(size: int | str | None) -> int | None:
+    """Bytes of `500_000`, `"500MB"` or `"1GiB"`.
+
+    >>> parse_size("500MB"), parse_size("1 GiB")
+    (500000000, 1073741824)
+
+    Raises:
+        ConfigurationError: no size, or none of at least one byte.
+    """
+    if size is None:
+        return None
+    if isinstance(size, int) and not isinstance(size, bool):
+        found = size
+    else:
+        match = _SIZE.fullmatch(str(size))
+        if match is None:
+            raise ConfigurationError(f"max_shard_size is {size!r}. Give bytes as a number, or a text such as '500MB'.")
+        number, prefix, binary = match.groups()
+        found = int(
+            float(number.replace("_", "")) * (1024 if binary else 1000) ** ("kmgt".index(prefix.lower()) + 1 if prefix else 0)
+        )
+    if found < 1:
+        raise ConfigurationError(f"max_shard_size is {size!r}. Give at least one byte.")
+    return found

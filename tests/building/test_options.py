@@ -1,0 +1,46 @@
+"""The arguments of a build."""
+
+import pytest
+
+from datasets_core.building.options import BuildOptions, parse_size
+from datasets_core.errors import ConfigurationError
+from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.download import DownloadMode
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_proc": 0},
+        {"file_format": "json"},
+        {"download_mode": "sometimes"},
+        {"verification_mode": "some_checks"},
+        {"max_shard_size": "big"},
+        {"max_shard_size": 0},
+        {"engine": "steam"},
+        {"wrong": 1},
+    ],
+)
+def test_options_without_a_meaning_are_refused(options):
+    with pytest.raises(ConfigurationError):
+        BuildOptions.of(output_dir="x", **options)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [(None, None), (7, 7), ("500MB", 500_000_000), ("1.5 KiB", 1536), ("2_000", 2000), ("1gb", 10**9)]
+)
+def test_sizes_are_read(size, expected):
+    assert parse_size(size) == expected
+
+
+def test_what_is_left_out_has_a_default():
+    options = BuildOptions.of(output_dir="x")
+
+    assert options.mode is DownloadMode.REUSE_DATASET_IF_EXISTS
+    assert options.verification is VerificationMode.BASIC_CHECKS
+
+
+def test_old_names_are_taken():
+    options = BuildOptions.of(output_dir="x", ignore_verifications=True, try_from_hf_gcs=False)
+
+    assert options.verification is VerificationMode.NO_CHECKS
