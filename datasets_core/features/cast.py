@@ -190,10 +190,14 @@ def _cast_shaped(array: pa.Array, feature: FixedShape) -> pa.Array:
 # -- structs and lists -------------------------------------------------------------------------------------------------
 
 
-def _cast_fields(fields: dict[str, pa.Array], feature: dict[str, FeatureType], length: int) -> list[pa.Array]:
+def _check_fields(fields: dict[str, pa.Array], feature: dict[str, FeatureType], index: int) -> None:
     unknown = [name for name in fields if name not in feature]
     if unknown:
-        raise Misfit(0, f"it has the fields {unknown}, which the features lack")
+        raise Misfit(index, f"it has the fields {unknown}, which the features lack")
+
+
+def _cast_fields(fields: dict[str, pa.Array], feature: dict[str, FeatureType], length: int) -> list[pa.Array]:
+    _check_fields(fields, feature, 0)
     children = []
     for name, inner in feature.items():
         child = fields.get(name)
@@ -207,6 +211,7 @@ def _cast_fields(fields: dict[str, pa.Array], feature: dict[str, FeatureType], l
 def _cast_struct(array: pa.Array, feature: dict[str, FeatureType], target: pa.DataType) -> pa.Array:
     if types.is_struct(array.type):
         valid, fields = struct_parts(array)
+        _check_fields(fields, feature, 0 if valid is None else int(np.argmax(valid)))
         return struct_array(target, len(array), valid, _cast_fields(fields, feature, len(array)))
     if not (_is_list(array.type) and is_dict_of_lists(feature)):
         raise _no_fit(array, feature)

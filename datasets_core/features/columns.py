@@ -10,6 +10,7 @@ import datetime
 import decimal
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 from types import NoneType
 from typing import Any
@@ -300,21 +301,24 @@ def _from_ndarrays(values: list[Any], arrow_type: pa.DataType, leaf: pa.DataType
     try:
         child = numbers_to_arrow(arrays, leaf)
     except Misfit as misfit:
-        row, places = rows_of(sizes), np.flatnonzero(present)
-        raise misfit.at(lambda index: int(places[row(index)]), "[]" * levels) from misfit
+        raise misfit.at(partial(_place, np.flatnonzero(present), rows_of(sizes)), "[]" * levels) from misfit
     level_types = [arrow_type]
     for _ in range(levels - 1):
         level_types.append(level_types[-1].value_type)
     for level in range(levels - 1, 0, -1):
         repeats = shapes[:, :level].prod(axis=1)
+        above = partial(_place, np.flatnonzero(present), rows_of(repeats))
         try:
             child = list_array(level_types[level], np.repeat(shapes[:, level], repeats), None, child)
         except Misfit as misfit:
-            row, places = rows_of(repeats), np.flatnonzero(present)
-            raise misfit.at(lambda index: int(places[row(index)]), "[]" * level) from misfit
+            raise misfit.at(above, "[]" * level) from misfit
     lengths = np.zeros(len(values), np.int64)
     lengths[present] = shapes[:, 0]
     return list_array(arrow_type, lengths, None if present.all() else present, child)
+
+
+def _place(places: npt.NDArray[np.intp], row: Callable[[int], int], index: int) -> int:
+    return int(places[row(index)])
 
 
 def numbers_to_arrow(arrays: list[npt.NDArray[Any]], leaf: pa.DataType) -> pa.Array:

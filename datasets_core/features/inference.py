@@ -55,9 +55,8 @@ def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
                 return _infer_large_integers(values)
             if kinds == {int, float}:
                 _check_exact(values)
-            return compile_column(feature_from_arrow(arrow_type if arrow_type is not _BY_ARROW else pa.infer_type(values)))(
-                values
-            )
+            known = _decimal_type(values) if arrow_type is _BY_ARROW else arrow_type
+            return compile_column(feature_from_arrow(known))(values)
     return _infer_mixed(values, depth)
 
 
@@ -95,6 +94,22 @@ def _timestamp_type(values: list[Any]) -> pa.DataType | None:
     if len(zones) == 1:
         return pa.timestamp("us", tz=zones.pop())
     return None if None in zones else pa.timestamp("us", tz="UTC")
+
+
+def _decimal_type(values: list[Any]) -> pa.DataType:
+    """The type of decimals that pyarrow finds no type for: of more than 38 digits, or of none."""
+    whole = scale = 0
+    for index, value in enumerate(values):
+        if value is None:
+            continue
+        _, digits, exponent = decimal.Decimal(value).as_tuple()
+        if isinstance(exponent, str):
+            raise Misfit(index, f"{shown(value)} is no decimal that Arrow can store")
+        whole, scale = max(whole, len(digits) + exponent), max(scale, -exponent)
+        if whole + scale > 76:
+            raise Misfit(index, f"{shown(value)} needs a decimal of more than 76 digits")
+    precision = max(whole + scale, 1)
+    return pa.decimal128(precision, scale) if precision <= 38 else pa.decimal256(precision, scale)
 
 
 def _check_exact(values: list[Any]) -> None:
@@ -252,17 +267,36 @@ def _plain(value: Any) -> Any:
     for kind, convert in _CONVERSIONS:
         if isinstance(value, kind):
             return convert(value)
-    if isinstance(value, datetime.datetime) and hasattr(value, "to_datetime64"):  # a pandas.Timestamp
-        pandas_value: Any = value
-        return pandas_value.to_pydatetime() if value.tzinfo is not None else pandas_value.to_datetime64()
-    if isinstance(value, (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)):
-        return value
+    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
+        return _plain_moment(value)
     if isinstance(value, pa.Scalar):
-        return value.as_py()
+        return _plain(value.as_py())
     try:
-        return as_elements(value)
+        return list(as_elements(value))
     except CastError:
         raise CastError(f"{shown(value)} ({type(value).__name__}) has no Arrow type.") from None
+
+
+def _plain_moment(value: Any) -> Any:
+    """A date, time or duration of a class of its own, such as those of pandas, as one that Arrow knows."""
+    if hasattr(value, "to_timedelta64"):
+        return value.to_timedelta64()
+    if isinstance(value, datetime.timedelta):
+        return datetime.timedelta(value.days, value.seconds, value.microseconds)
+    if isinstance(value, datetime.time):
+        return datetime.time(value.hour, value.minute, value.second, value.microsecond)
+    if not isinstance(value, datetime.datetime):
+        return datetime.date(value.year, value.month, value.day)
+    if hasattr(value, "to_datetime64") and value.tzinfo is None:
+        return value.to_datetime64()
+    if getattr(value, "nanosecond", 0):
+        raise CastError(
+            f"{shown(value)} has nanoseconds and a time zone. Give the column a feature, Value('timestamp[ns, tz=…]')."
+        )
+    return datetime.datetime.combine(
+        datetime.date(value.year, value.month, value.day),
+        datetime.time(value.hour, value.minute, value.second, value.microsecond, value.tzinfo, fold=value.fold),
+    )
 
 
 def _plain_numpy(value: Any) -> Any:

@@ -95,9 +95,9 @@ def rows_of(lengths: Lengths) -> Callable[[int], int]:
     return lambda index: int(np.searchsorted(stops, index, side="right"))
 
 
-def fill(buffer: pa.Buffer, dtype: Any, array: pa.Array) -> npt.NDArray[Any]:
+def fill(buffer: pa.Buffer | None, dtype: Any, array: pa.Array) -> npt.NDArray[Any]:
     """The values of a primitive array as numpy sees its buffer; what stands under nulls has no meaning."""
-    return np.frombuffer(buffer, dtype=dtype)[array.offset : array.offset + len(array)]
+    return np.frombuffer(buffer or b"", dtype=dtype)[array.offset : array.offset + len(array)]
 
 
 def validity(array: pa.Array) -> Mask | None:
@@ -115,13 +115,13 @@ def validity(array: pa.Array) -> Mask | None:
 
 def list_parts(array: pa.Array) -> tuple[Lengths, Mask | None, pa.Array]:
     """Lengths, mask and elements of any list-like array; elements that hide under nulls are left out."""
+    if types.is_map(array.type):
+        array = _map_as_list(array)
     valid = validity(array)
     if types.is_fixed_size_list(array.type):
         lengths = np.full(len(array), array.type.list_size, np.int64)
     elif types.is_list_view(array.type) or types.is_large_list_view(array.type):
-        wide = types.is_large_list_view(array.type)
-        array = array.cast(pa.large_list(array.type.value_field) if wide else pa.list_(array.type.value_field))
-        return list_parts(array)
+        return _view_parts(array, valid)
     else:
         wide = types.is_large_list(array.type)
         offsets = np.frombuffer(array.buffers()[1] or b"", np.int64 if wide else np.int32)
@@ -130,17 +130,26 @@ def list_parts(array: pa.Array) -> tuple[Lengths, Mask | None, pa.Array]:
             lengths = np.zeros(0, np.int64)
     if valid is not None:
         lengths = np.where(valid, lengths, 0)
-    if types.is_map(array.type):
-        return lengths, valid, _map_elements(array, valid)
     return lengths, valid, array.flatten()
 
 
-def _map_elements(array: pa.Array, valid: Mask | None) -> pa.Array:
-    entries = pa.ListArray.from_arrays(array.offsets, pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"]))
-    if valid is None:
-        return entries.flatten()
-    kept = pa.Array.from_buffers(entries.type, len(array), [bitmap(valid), entries.buffers()[1]], children=[entries.values])
-    return kept.flatten()
+def _view_parts(array: pa.Array, valid: Mask | None) -> tuple[Lengths, Mask | None, pa.Array]:
+    # pyarrow 26 loses rows when it casts a list view with nulls to a list
+    width = np.int64 if types.is_large_list_view(array.type) else np.int32
+    starts, lengths = (fill(buffer, width, array).astype(np.int64) for buffer in array.buffers()[1:3])
+    if valid is not None:
+        lengths = np.where(valid, lengths, 0)
+    stops = np.cumsum(lengths)
+    places = np.arange(lengths.sum()) - np.repeat(stops - lengths, lengths) + np.repeat(starts, lengths)
+    indices = pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(places.astype(np.int64))])
+    return lengths, valid, array.values.take(indices)
+
+
+def _map_as_list(array: pa.Array) -> pa.Array:
+    """A map as the list of `{"key", "value"}` that it is stored as; keys and items know nothing of a slice."""
+    entries = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
+    buffers = array.buffers()[:2]
+    return pa.Array.from_buffers(pa.list_(entries.type), len(array), buffers, offset=array.offset, children=[entries])
 
 
 def struct_parts(array: pa.Array) -> tuple[Mask | None, dict[str, pa.Array]]:

@@ -32,7 +32,7 @@ def shown(value: object) -> str:
         return f"<array of shape {value.shape} and dtype {value.dtype}>"
     try:
         text = _shortener.repr(value)
-    except RecursionError:
+    except Exception:  # a repr may fail in any way, and a message must not
         return f"<{type(value).__name__}>"
     return text if len(text) <= 80 else text[:77] + "…"
 
@@ -137,12 +137,14 @@ def _strings(arrow_type: pa.DataType) -> Callable[[Any], Any]:
             except UnicodeDecodeError as error:
                 raise _refuse(value, arrow_type, "it is not UTF-8 text") from error
         try:
-            text = str(value)
+            text = str.__str__(value) if isinstance(value, str) else str(value)
             text.encode()
         except UnicodeEncodeError as error:
             raise _refuse(value, arrow_type, "it holds half of a surrogate pair") from error
         except RecursionError as error:
             raise _refuse(value, arrow_type, "it is nested too deep") from error
+        except ValueError as error:  # an integer of thousands of digits
+            raise _refuse(value, arrow_type, str(error)) from error
         return text
 
     return coerce
