@@ -56,36 +56,21 @@ class Recipe:
     features: Features | None
     split: str
 
-    def rows(self) -> Iterator[Mapping[str, Any]]:
+    def started(self) -> Iterator[Mapping[str, Any]]:
         """The rows, from the first.
 
         Raises:
             ArgumentTypeError: the generator is none, or gives nothing to iterate.
-            DatasetGenerationError: the generator failed.
         """
         if not callable(self.generator):
             raise ArgumentTypeError(
                 f"from_generator() takes a function that yields dicts, found {type(self.generator).__name__}. "
                 "Give the function itself."
             )
-        number = 0
-        try:
-            for row in self._started():
-                yield row
-                number += 1
-        except DatasetsCoreError:
-            raise
-        except Exception as error:
-            raise DatasetGenerationError(
-                f"The generator failed at row {number}: {type(error).__name__}: {error}. "
-                "Mend the generator, or the data it reads."
-            ) from error
-
-    def _started(self) -> Iterable[Mapping[str, Any]]:
         made = self.generator(**self.kwargs)
         if not isinstance(made, Iterable):
             raise ArgumentTypeError(f"The generator gave {type(made).__name__}, which holds no rows. Let it yield dicts.")
-        return made
+        return iter(made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,10 +322,10 @@ def _conformed(written: _Written, schema: pa.Schema, folder: str, number: int) -
 def _batches(recipe: Recipe) -> Iterator[pa.RecordBatch]:
     """The rows as batches, bounded in rows and bytes; each of them fits the ones before, or the error names its row."""
     encoder = RowEncoder(recipe.features)
-    rows = recipe.rows()
+    rows = _Rows(recipe)
     schema: pa.Schema | None = None
     first, step = 0, _FIRST_ROWS
-    while chunk := list(islice(rows, step)):
+    while chunk := rows.next(step):
         try:
             batch = encoder.encode(chunk)
         except CellCastError as error:
@@ -352,6 +337,36 @@ def _batches(recipe: Recipe) -> Iterator[pa.RecordBatch]:
         yield batch
         first += len(chunk)
         step = max(1, min(_MOST_ROWS, step * 4, _BATCH_BYTES * len(chunk) // max(1, batch.nbytes)))
+
+
+class _Rows:
+    """The rows of a generator, some at a time, with errors that name the row."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self._rows: Iterator[Mapping[str, Any]] | None = None
+        self._done = 0
+
+    def next(self, count: int) -> list[Mapping[str, Any]]:
+        """The next `count` rows, fewer at the end.
+
+        Raises:
+            DatasetGenerationError: the generator failed.
+        """
+        chunk: list[Mapping[str, Any]] = []
+        try:
+            if self._rows is None:
+                self._rows = self._recipe.started()
+            chunk.extend(islice(self._rows, count))  # what came before a failure stays in the list, so it is counted
+        except DatasetsCoreError:
+            raise
+        except Exception as error:
+            raise DatasetGenerationError(
+                f"The generator failed at row {self._done + len(chunk)}: {type(error).__name__}: {error}. "
+                "Mend the generator, or the data it reads."
+            ) from error
+        self._done += len(chunk)
+        return chunk
 
 
 def _renumbered(error: CellCastError, first: int) -> CellCastError:

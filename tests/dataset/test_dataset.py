@@ -219,7 +219,7 @@ def test_an_unknown_column_names_the_columns(small: Dataset) -> None:
         lambda: small.rename_column("zz", "y"),
         lambda: small.with_format(columns=["zz"]),
     ):
-        with pytest.raises(UnknownColumnError, match="'zz' is no column of the dataset. Columns: 'a', 'b'"):
+        with pytest.raises(UnknownColumnError, match=r"'zz' is no column of the dataset\. Columns: 'a', 'b'"):
             act()
 
 

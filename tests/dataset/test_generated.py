@@ -1,0 +1,167 @@
+"""Rows of a generator: written once, in order, with types that hold all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_core.dataset import generated
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetGenerationError
+from datasets_core.features.base import Value
+from datasets_core.features.labels import ClassLabel
+from datasets_core.features.schema import Features
+
+
+def numbers(n: int) -> Iterator[dict[str, Any]]:
+    """Rows with a number and a text."""
+    for i in range(n):
+        yield {"i": i, "t": f"row {i}"}
+
+
+def items_of(items: list[int], suffix: str = "") -> Iterator[dict[str, Any]]:
+    """A row for each item."""
+    for item in items:
+        yield {"i": item, "pid": os.getpid(), "s": suffix}
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 257, 30_000])
+def test_the_rows_are_those_of_the_generator(tmp_path: Path, n: int, in_memory: bool) -> None:
+    dataset = Dataset.from_generator(numbers, cache_dir=tmp_path, gen_kwargs={"n": n}, keep_in_memory=in_memory)
+
+    assert list(dataset) == list(numbers(n))
+    assert dataset.split == "train"
+    assert len(dataset.cache_files) == (0 if in_memory or not n else 1)
+
+
+def test_the_generator_runs_once_for_the_same_arguments(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    def rows(n: int, log: str) -> Iterator[dict[str, int]]:
+        with open(log, "a") as out:
+            out.write("x")
+        yield from ({"i": i} for i in range(n))
+
+    made = [
+        Dataset.from_generator(rows, cache_dir=tmp_path / "c", gen_kwargs={"n": n, "log": str(log)}).num_rows for n in (2, 2, 3)
+    ]
+
+    assert (made, log.read_text()) == ([2, 2, 3], "xx")
+
+
+def test_a_fingerprint_names_the_rows(tmp_path: Path) -> None:
+    first = Dataset.from_generator(numbers, cache_dir=tmp_path, gen_kwargs={"n": 2}, fingerprint="abc")
+    second = Dataset.from_generator(numbers, cache_dir=tmp_path, gen_kwargs={"n": 5}, fingerprint="abc")
+
+    assert (len(first), len(second)) == (2, 2)
+
+
+@pytest.mark.parametrize("late", [100, 300, 40_000])
+def test_types_widen_when_later_rows_need_it(tmp_path: Path, late: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generated, "_WAITING_BYTES", 20_000)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for i in range(late):
+            yield {"null": None, "int": i, "list": [], "struct": {"a": i}}
+        yield {"null": "text", "int": 0.5, "list": ["x"], "struct": {"b": 1.5}, "new": True}
+
+    dataset = Dataset.from_generator(rows, cache_dir=tmp_path)
+
+    assert len(dataset) == late + 1
+    assert {name: str(feature) for name, feature in dataset.features.items()} == {
+        "null": "Value('string')",
+        "int": "Value('float64')",
+        "list": "List(Value('string'))",
+        "struct": "{'a': Value('int64'), 'b': Value('float64')}",
+        "new": "Value('bool')",
+    }
+    assert dataset[0] == {"null": None, "int": 0.0, "list": [], "struct": {"a": 0, "b": None}, "new": None}
+    assert dataset[-1] == {"null": "text", "int": 0.5, "list": ["x"], "struct": {"a": None, "b": 1.5}, "new": True}
+
+
+def test_a_value_that_fits_no_type_names_column_and_row(tmp_path: Path) -> None:
+    def rows() -> Iterator[dict[str, Any]]:
+        for i in range(1000):
+            yield {"a": i, "b": "x" if i == 777 else 5}
+
+    with pytest.raises(CastError, match=r"777") as caught:
+        Dataset.from_generator(rows, cache_dir=tmp_path)
+
+    assert "'b'" in str(caught.value)
+    assert not [name for _, _, names in os.walk(tmp_path) for name in names if name.endswith(".arrow")]
+
+
+def test_a_value_that_does_not_fit_its_feature_names_column_and_row(tmp_path: Path) -> None:
+    def rows() -> Iterator[dict[str, Any]]:
+        for i in range(1000):
+            yield {"a": "x" if i == 777 else 5}
+
+    with pytest.raises(CastError, match=r"row 777, column 'a'"):
+        Dataset.from_generator(rows, features=Features({"a": Value("int8")}), cache_dir=tmp_path)
+
+
+def test_features_are_kept(tmp_path: Path) -> None:
+    features = Features({"label": ClassLabel(names=["no", "yes"]), "x": Value("float32")})
+
+    dataset = Dataset.from_generator(lambda: [{"label": "yes", "x": 1}, {"x": 2}], features=features, cache_dir=tmp_path)
+
+    assert dataset.features == features
+    assert dataset[:] == {"label": [1, None], "x": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_a_generator_that_fails_names_the_row_and_leaves_nothing(tmp_path: Path, in_memory: bool) -> None:
+    def rows() -> Iterator[dict[str, int]]:
+        yield from ({"i": i} for i in range(500))
+        raise RuntimeError("no more")
+
+    with pytest.raises(DatasetGenerationError, match="failed at row 500: RuntimeError: no more") as caught:
+        Dataset.from_generator(rows, cache_dir=tmp_path, keep_in_memory=in_memory)
+
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert not [name for _, _, names in os.walk(tmp_path) for name in names if not name.endswith(".lock")]
+
+
+@pytest.mark.parametrize("generator", [5, [{"a": 1}]])
+def test_what_is_no_function_is_refused(tmp_path: Path, generator: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match="takes a function"):
+        Dataset.from_generator(generator, cache_dir=tmp_path)
+
+
+def test_a_function_that_gives_no_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentTypeError, match="holds no rows"):
+        Dataset.from_generator(lambda: 5, cache_dir=tmp_path)  # type: ignore[arg-type, return-value]
+    with pytest.raises(CastError):
+        Dataset.from_generator(lambda: [1, 2], cache_dir=tmp_path)  # type: ignore[list-item]
+
+
+def test_processes_share_the_lists_and_keep_their_order(tmp_path: Path) -> None:
+    kwargs = {"items": list(range(11)), "suffix": "s"}
+
+    dataset = Dataset.from_generator(items_of, cache_dir=tmp_path, gen_kwargs=kwargs, num_proc=2)
+
+    assert dataset["i"][:] == list(range(11))
+    assert dataset["s"][:] == ["s"] * 11
+    assert os.getpid() not in dataset["pid"]
+
+
+def test_lists_of_different_lengths_cannot_be_divided(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="different lengths"):
+        Dataset.from_generator(items_of, cache_dir=tmp_path, gen_kwargs={"items": [1, 2], "suffix": ["a"]}, num_proc=2)
+
+
+def test_no_process_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="num_proc=0"):
+        Dataset.from_generator(numbers, cache_dir=tmp_path, gen_kwargs={"n": 1}, num_proc=0)
+
+
+def test_large_rows_make_small_batches(tmp_path: Path) -> None:
+    dataset = Dataset.from_generator(lambda: ({"b": bytes(100_000)} for _ in range(600)), cache_dir=tmp_path)
+
+    assert max(dataset._table.piece(k).nbytes for k in range(dataset._table.num_pieces)) < 32 << 20
+    assert len(dataset) == 600
