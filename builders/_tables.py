@@ -97,7 +97,7 @@ class FileBuilder(ArrowBasedBuilder):
     @property
     def wanted(self) -> Features | None:
         """The features that the user asked for, or that a record of the dataset gives."""
-        features: Features | None = self.config.features if self.config.features is not None else self.info.features
+        features: Features | None = self.info.features if self.info.features is not None else self.config.features
         return features
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.features.schema import Features
 
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
@@ -72,11 +74,11 @@ class Parquet(FileBuilder):
     BUILDER_CONFIG_CLASS = ParquetConfig
     seeks = True
 
-    def _info(self) -> Any:
-        info = super()._info()
-        if self.config.columns is not None and self.config.features is not None:
-            info.features = type(self.config.features)({name: self.config.features[name] for name in self.config.columns})
-        return info
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        columns, features = self.config.columns, self.info.features
+        if columns is not None and features is not None:
+            self.info.features = Features({name: features[name] for name in columns if name in features})
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         options = self.config
@@ -114,7 +116,7 @@ def read_parquet(source: Source, options: ParquetConfig) -> Iterator[pa.RecordBa
         raise
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
         reason = " ".join(str(error).split())
-        raise source.fault(f"is damaged or no Parquet file ({reason})", row=row or None, advice=_ADVICE) from error
+        raise source.fault(f"cannot be read as Parquet ({reason})", row=row or None, advice=_ADVICE) from error
     if not row:
         yield empty_batch(schema)
 
@@ -135,9 +137,12 @@ def _plain(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[
 
 def _filtered(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     import pyarrow.dataset as ds  # 30 ms that a plain read does without
+    from pyarrow import fs
 
     scan = options.fragment_scan_options or ds.ParquetFragmentScanOptions(page_checksum_verification=True)
-    fragment = ds.ParquetFileFormat(default_fragment_scan_options=scan).make_fragment(source.path)
+    fragment = ds.ParquetFileFormat(default_fragment_scan_options=scan).make_fragment(
+        os.path.abspath(source.path), filesystem=fs.LocalFileSystem()
+    )
     schema = fragment.physical_schema
     columns = _columns(source, schema, options.columns)
     if columns is not None:
