@@ -14,7 +14,16 @@ from datasets_core.features.columns import ARROW_ERRORS, compile_column
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
-from datasets_core.features.nesting import Misfit, fill, list_array, list_parts, rows_of, struct_array, struct_parts, validity
+from datasets_core.features.nesting import (
+    Misfit,
+    list_array,
+    list_parts,
+    raw_values,
+    rows_of,
+    struct_array,
+    struct_parts,
+    validity,
+)
 from datasets_core.features.schema import Features
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
 from datasets_core.features.values import is_dict_of_lists, shown
@@ -152,14 +161,14 @@ def _cast_labels(array: pa.Array, feature: ClassLabel) -> pa.Array:
         try:
             codes = compile_column(feature)(encoded.dictionary.to_pylist())
         except Misfit as misfit:
-            indices = fill(encoded.indices.buffers()[1], np.int32, encoded.indices)
+            indices = raw_values(encoded.indices.buffers()[1], np.int32, encoded.indices)
             hits = indices == misfit.index
             valid = validity(array)
             row = int(np.argmax(hits if valid is None else hits & valid))
             raise Misfit(row, misfit.reason) from misfit
         return codes.take(encoded.indices)
     codes = _cast_leaf(array, pa.int64())
-    stored = fill(codes.buffers()[1], np.int64, codes)
+    stored = raw_values(codes.buffers()[1], np.int64, codes)
     wrong = (stored < -1) | (stored >= feature.num_classes)
     valid = validity(codes)
     wrong = wrong if valid is None else wrong & valid
@@ -352,8 +361,8 @@ def _there_and_back(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 def _narrower_float(array: pa.Array, target: pa.DataType) -> pa.Array:
     cast = array.cast(target)
-    after = fill(cast.buffers()[1], target.to_pandas_dtype(), cast)
-    before = fill(array.buffers()[1], array.type.to_pandas_dtype(), array)
+    after = raw_values(cast.buffers()[1], target.to_pandas_dtype(), cast)
+    before = raw_values(array.buffers()[1], array.type.to_pandas_dtype(), array)
     overflow = np.isinf(after) & np.isfinite(before)
     valid = validity(array)
     if (overflow if valid is None else overflow & valid).any():

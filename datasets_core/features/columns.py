@@ -24,7 +24,7 @@ from datasets_core.features.base import Feature, FeatureType, LargeList, List, f
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
-from datasets_core.features.nesting import Misfit, fill, list_array, rows_of, struct_array
+from datasets_core.features.nesting import Misfit, list_array, raw_values, rows_of, struct_array
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
 from datasets_core.features.values import as_elements, coercer, is_dict_of_lists, lists_from_dicts, shown
 
@@ -140,7 +140,7 @@ def _without_stop(error: Exception) -> str:
 
 
 def _overflowed(array: pa.Array, values: list[Any]) -> bool:
-    stored = fill(array.buffers()[1], np.float16 if types.is_float16(array.type) else np.float32, array)
+    stored = raw_values(array.buffers()[1], np.float16 if types.is_float16(array.type) else np.float32, array)
     return any(values[index] is not None and not math.isinf(values[index]) for index in np.flatnonzero(np.isinf(stored)))
 
 
@@ -183,7 +183,7 @@ def _label_column(feature: ClassLabel) -> Column:
                 array = pa.array(values, pa.int64())
             except ARROW_ERRORS:
                 return one_by_one(values)
-            stored = fill(array.buffers()[1], np.int64, array)
+            stored = raw_values(array.buffers()[1], np.int64, array)
             if not len(stored) or (stored.min() >= -1 and stored.max() < feature.num_classes):
                 return array
         elif kinds <= {str, NoneType}:

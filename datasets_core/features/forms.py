@@ -266,12 +266,12 @@ def _value(word: str, arguments: dict[str, Any], path: str) -> FeatureType:
     try:
         return Value(word, **arguments)
     except ConfigurationError as error:
-        if word[:1].isalpha() and _FROM_SNAKE.keys().isdisjoint({word}) and word in _LATER:
-            _arguments(word, path)
+        if word in _MEDIA:
+            _arguments(word, path)  # says that this is a type of feature, and one that is not known here
         raise ConfigurationError(f"Feature {path!r}: {error}") from error
 
 
-_LATER = {"image", "audio", "video", "pdf", "nifti", "mesh", "bio_sequence", "bio_structure"}
+_MEDIA = {"image", "audio", "video", "pdf", "nifti", "mesh", "bio_sequence", "bio_structure"}
 
 
 def _class_names(names: Any, path: str) -> Any:

@@ -95,7 +95,7 @@ def rows_of(lengths: Lengths) -> Callable[[int], int]:
     return lambda index: int(np.searchsorted(stops, index, side="right"))
 
 
-def fill(buffer: pa.Buffer | None, dtype: Any, array: pa.Array) -> npt.NDArray[Any]:
+def raw_values(buffer: pa.Buffer | None, dtype: Any, array: pa.Array) -> npt.NDArray[Any]:
     """The values of a primitive array as numpy sees its buffer; what stands under nulls has no meaning."""
     return np.frombuffer(buffer or b"", dtype=dtype)[array.offset : array.offset + len(array)]
 
@@ -136,7 +136,7 @@ def list_parts(array: pa.Array) -> tuple[Lengths, Mask | None, pa.Array]:
 def _view_parts(array: pa.Array, valid: Mask | None) -> tuple[Lengths, Mask | None, pa.Array]:
     # pyarrow 26 loses rows when it casts a list view with nulls to a list
     width = np.int64 if types.is_large_list_view(array.type) else np.int32
-    starts, lengths = (fill(buffer, width, array).astype(np.int64) for buffer in array.buffers()[1:3])
+    starts, lengths = (raw_values(buffer, width, array).astype(np.int64) for buffer in array.buffers()[1:3])
     if valid is not None:
         lengths = np.where(valid, lengths, 0)
     stops = np.cumsum(lengths)
