@@ -21,7 +21,7 @@ from datasets_core.errors import InvalidKeyError
 
 Words = npt.NDArray[np.uint64]
 
-_MEMORY_KEYS = 1 << 20  # 24 MB of digests and row numbers
+_MEMORY_KEYS = 1 << 18  # 6 MB of digests and row numbers, and four times that while they are sorted
 _FIRST_CHECK = 1 << 10
 _HEAD = 64
 _RUN_ROWS = 64  # consecutive integers fewer than this are kept as digests
@@ -333,15 +333,15 @@ def compare(records: Sequence[KeyRecord], folder: str, *, at_once: int = _MEMORY
         Clash: with the positions of the records as the jobs.
     """
     intervals = compare_intervals(records)
-    runs = [(job, _open_run(folder, name, count)) for job, record in enumerate(records) for name, count in record.runs]
-    total = sum(run.shape[1] for _, run in runs)
+    runs = [(job, name, count) for job, record in enumerate(records) for name, count in record.runs]
+    total = sum(count for _, _, count in runs)
     pieces = max(1, -(-total // at_once))
     edges = [np.uint64((1 << 64) * piece // pieces) for piece in range(pieces)]
-    cuts = [[*(int(cut) for cut in np.searchsorted(run[0], np.array(edges, np.uint64))), run.shape[1]] for _, run in runs]
+    cuts = [_cuts(_open_run(folder, name, count), edges) for _, name, count in runs]
     for piece in range(pieces):
         parts = []
-        for (job, run), cut in zip(runs, cuts, strict=True):
-            part = np.array(run[:, cut[piece] : cut[piece + 1]])
+        for (job, name, count), cut in zip(runs, cuts, strict=True):
+            part = _read_run(folder, name, count, cut[piece], cut[piece + 1])
             part[2] |= np.uint64(job << _ROW_BITS)
             parts.append(part)
         if parts:
@@ -387,6 +387,21 @@ def _find_head(head_of: KeyRecord, job: int, runs_of: KeyRecord, owner: int, fol
 
 def _open_run(folder: str, name: str, count: int) -> Words:
     return np.memmap(os.path.join(folder, name), np.uint64, "r", shape=(3, count))
+
+
+def _cuts(run: Words, edges: Sequence[np.uint64]) -> list[int]:
+    """Where each range of hashes begins in a run, and where the last one ends."""
+    return [*(int(cut) for cut in np.searchsorted(run[0], np.array(edges, np.uint64))), run.shape[1]]
+
+
+def _read_run(folder: str, name: str, count: int, start: int, stop: int) -> Words:
+    """Columns of a run, read and not mapped: mapped pages would count as memory until the end."""
+    part = np.empty((3, stop - start), np.uint64)
+    with open(os.path.join(folder, name), "rb") as handle:
+        for line in range(3):
+            handle.seek((line * count + start) * 8)
+            handle.readinto(part[line].data)
+    return part
 
 
 def as_json(record: KeyRecord) -> list[Any]:
