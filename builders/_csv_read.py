@@ -336,7 +336,7 @@ class _Reader:
         if not block or block.isspace():
             return None
         if len(self._columns.fields) == 1 and _BLANK_LINE.search(block):
-            return self._by_python(block)  # pyarrow takes such a line for a value
+            block = self._without_blanks(block)  # pyarrow takes such a line for a value
         odd: list[Any] = []
         rules = self._form.rules
         names = self._columns.read
@@ -360,6 +360,14 @@ class _Reader:
         for name in doubtful:
             found[name] = rules.typed(found[name])
         return found
+
+    def _without_blanks(self, block: bytes) -> bytes:
+        """A block whose blank records are line ends alone, every byte else in its place."""
+        parts, at = [], 0
+        for end in self._form.grammar.ends(block):
+            parts.append(b"\n" * (end - at) if _is_blank(block[at:end]) else block[at:end])
+            at = end
+        return b"".join([*parts, block[at:]])
 
     def _parse(self, block: bytes, names: list[str], kinds: dict[str, pa.DataType], odd: list[Any]) -> pa.Table:
         form = self._form
@@ -409,7 +417,7 @@ class _Reader:
             for row in reader:
                 number, self._record = self._record, self._record + 1
                 begin, line = line, reader.line_num
-                if _skips(form.skip_records, number) or (form.skip_blank and len(row) < 2 and not "".join(row).strip(" \t")):
+                if _skips(form.skip_records, number) or (form.skip_blank and _is_blank_row(row)):
                     continue
                 if len(row) != width and (row or form.skip_blank):
                     self._odd_row(len(row), begin)
@@ -459,6 +467,11 @@ class _Reader:
 
 def _is_blank(record: bytes) -> bool:
     return not record.strip(b" \t\r\n")
+
+
+def _is_blank_row(row: list[str]) -> bool:
+    # [""] is a quoted field, which is a null.
+    return not row or (len(row) == 1 and row != [""] and not row[0].strip(" \t"))
 
 
 def _skips(which: Any, number: int) -> bool:
