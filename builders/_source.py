@@ -115,7 +115,7 @@ def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data
         )
     archive = kind_of(head)
     if archive is not None:
-        raise source.fault(f"is a {archive} archive inside another, not {wanted}", advice="Unpack it first")
+        raise source.fault(f"is a {archive} archive, not {wanted}", advice="Give it the extension of an archive, or unpack it")
     for magic, what in _BINARY.items():
         if head.startswith(magic):
             raise source.fault(f"is {what}, not {wanted}", advice="Load it by its own format, or leave it out of data_files")

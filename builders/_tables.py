@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -54,7 +55,14 @@ class FileBuilder(ArrowBasedBuilder):
         return splits
 
     def _unpacked(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:
-        """Pairs of local file and name: the file itself, or the members of the archive that it is."""
+        """Pairs of local file and name: the file itself, or the members of the archive that it is.
+
+        A file that has an extension of the format is taken at its word, as 2,000 looks into 2,000 small files would cost more
+        than reading them; what it is not is refused when it is read.
+        """
+        if name.lower().endswith(self._extensions):
+            yield path, name
+            return
         with open(path, "rb", buffering=0) as handle:
             kind = kind_of(handle.read(HEAD_BYTES))
         inner = name.lower().endswith((".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tar.lz4"))
@@ -68,9 +76,7 @@ class FileBuilder(ArrowBasedBuilder):
         for member in dl_manager.iter_files([folder]):
             yield os.fspath(member), f"{os.path.relpath(member, folder)} in {name}"
 
-    def _generate_tables(  # type: ignore[override]  # a hook takes its own gen_kwargs
-        self, files: Sequence[str], names: Sequence[str]
-    ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+    def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         known = _Known(self.known_schema)
         for number, source in enumerate(map(Source, files, names)):
             for index, batch in enumerate(self.read(source, known.schema)):
@@ -85,6 +91,10 @@ class FileBuilder(ArrowBasedBuilder):
             schema: what is known of the columns: read with it, and raise `Reread` with a wider one where a value does not fit.
         """
         raise NotImplementedError(f"{type(self).__name__} has no read()")
+
+    @property
+    def _extensions(self) -> tuple[str, ...]:
+        return tuple(getattr(sys.modules[type(self).__module__], "EXTENSIONS", ()))
 
     @property
     def known_schema(self) -> pa.Schema | None:

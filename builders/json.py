@@ -6,7 +6,6 @@ kinds mix in one place, its values are kept as JSON text and come out as they we
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ import pyarrow.json as pajson
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import Reread
 from datasets_core.errors import ConfigurationError, FileFormatError
-from datasets_core.fetch.sniff import kind_of
 
 from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, too_deep
 from ._json_mixed import (
@@ -91,9 +89,7 @@ class Json(FileBuilder):
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         return read_json(source, self.config, schema, as_json=self._as_json())
 
-    def _generate_tables(  # type: ignore[override]  # a hook takes its own gen_kwargs
-        self, files: Sequence[str], names: Sequence[str]
-    ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+    def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         reader = JsonReader(self.config, self.known_schema, as_json=self._as_json())
         sources = list(map(Source, files, names))
         number = 0
@@ -298,11 +294,11 @@ def small_files(sources: Sequence[Source], encoding: str) -> tuple[bytes, int]:
     if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
         return b"", 0
     for source in sources:
-        if held > _GROUP_BYTES or os.stat(source.path).st_size > _SMALL_FILE_BYTES:
+        if held > _GROUP_BYTES:
             break
         with open(source.path, "rb", buffering=0) as handle:
-            data = handle.read()
-        if not data.startswith(b"{") or not data.partition(b"\n")[0].rstrip().endswith(b"}") or kind_of(data) is not None:
+            data = handle.read(_SMALL_FILE_BYTES + 1)
+        if not data.startswith(b"{") or len(data) > _SMALL_FILE_BYTES or not data.partition(b"\n")[0].rstrip().endswith(b"}"):
             break
         parts.append(data if data.endswith(b"\n") else data + b"\n")
         held += len(data)

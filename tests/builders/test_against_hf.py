@@ -1,7 +1,7 @@
 """The formats beside Hugging Face `datasets`: the same files give the same rows, but for differences that are meant.
 
-Meant: an integer column with nulls stays integer; missing fields of a struct are null and make no `Json`; integers past 64 bits keep
-their digits.
+Meant: an integer column with nulls stays integer; missing fields of a struct are null and make no `Json`; integers past 64 bits
+keep their digits.
 """
 
 import io

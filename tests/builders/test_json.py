@@ -6,15 +6,15 @@ import random
 
 import pyarrow as pa
 import pytest
+from datasets_core.builders._json_blocks import Scanner, line_blocks, too_deep
+from datasets_core.builders._json_mixed import joined, mixed_paths
+from datasets_core.builders._source import Source, text_reader
+from datasets_core.builders.json import JsonConfig, read_json
 from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.builders import _json_blocks
 from datasets_core.builders import json as json_builder
-from datasets_core.builders._json_blocks import Scanner, line_blocks, too_deep
-from datasets_core.builders._json_mixed import joined, mixed_paths
-from datasets_core.builders._source import Source, text_reader
-from datasets_core.builders.json import JsonConfig, read_json
 from datasets_core.building.hooks import Reread
 from datasets_core.errors import ConfigurationError, DatasetGenerationCastError, FileFormatError
 from datasets_core.features.base import List, Value
@@ -187,9 +187,12 @@ def test_what_is_mixed_does_not_depend_on_the_order(values, rng):
 
 TYPES = st.recursive(
     st.sampled_from([pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string(), pa.timestamp("s")]),
-    lambda inner: inner.map(pa.list_) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2).map(lambda d: pa.struct(sorted(d.items()))),
+    lambda inner: (
+        inner.map(pa.list_)
+        | st.dictionaries(st.sampled_from("ab"), inner, max_size=2).map(lambda fields: pa.struct(sorted(fields.items())))
+    ),
     max_leaves=4,
-)  # fmt: skip
+)
 
 
 @given(TYPES)
