@@ -33,7 +33,7 @@ def group_text(splits: Mapping[str, object]) -> str:
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" if line else line for line in text.split("\n"))
+    return "\n".join(f"    {line}" for line in text.split("\n"))
 
 
 def column_text(head: list[object], *, is_cut: bool) -> str:

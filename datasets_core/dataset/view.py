@@ -151,7 +151,7 @@ class RowView:
     def slice(self, start: int, stop: int) -> pa.Table:
         """The rows from `start` to `stop` as an Arrow table, without a copy where there is no index."""
         if self.index is not None:
-            return self.table.take(self.index[start:stop])
+            return self._gather(self.index[start:stop])
         return pa.Table.from_batches(self.table.batches(start=start, stop=stop), self.table.schema)
 
     # -- rows anywhere -------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class RowView:
         """Rows by number, each from 0 and existing, as an Arrow table."""
         if isinstance(rows, range) and rows.step == 1:
             return self.slice(rows.start, rows.stop)
-        return self.table.take(self._of_table(rows))
+        return self._gather(self._of_table(rows))
 
     def _of_table(self, rows: range | Ints) -> Ints:
         if isinstance(rows, range):
@@ -183,7 +183,7 @@ class RowView:
         pieces, offsets = self._located(rows)
         touched = set(pieces)
         if self._is_large(len(rows), len(touched)):
-            return self._listed(self.table.take(rows).to_batches())
+            return self._listed(self._gather(rows).to_batches())
         values = {k: self._values(k) for k in touched}
         columns = zip(*[values[k](i) for k, i in zip(pieces, offsets, strict=True)], strict=True)
         return dict(zip(self.reader.names, map(list, columns), strict=True))
@@ -192,13 +192,22 @@ class RowView:
         pieces, offsets = self._located(rows)
         touched = set(pieces)
         if self._is_large(len(rows), len(touched)):
-            return [row for batch in self.table.take(rows).to_batches() for row in self.reader.dicts(batch)]
+            return [row for batch in self._gather(rows).to_batches() for row in self.reader.dicts(batch)]
         openers = {k: self._opener(k) for k in touched}
         return [openers[k](i) for k, i in zip(pieces, offsets, strict=True)]
 
     def _is_large(self, rows: int, pieces: int) -> bool:
         """Whether one gather of Arrow costs less than reading row by row."""
+        if not self.reader.can_gather:
+            return not rows
         return not rows or not self.reader.is_quick or rows >= _GATHER_ROWS * pieces
+
+    def _gather(self, rows: Ints) -> pa.Table:
+        if self.reader.can_gather or not len(rows):
+            return self.table.take(rows)
+        pieces, offsets = self._located(rows)
+        batches = [self.table.piece(k).slice(i, 1) for k, i in zip(pieces, offsets, strict=True)]
+        return pa.Table.from_batches([pa.concat_batches(batches)])
 
     def _located(self, rows: Ints) -> tuple[list[int], list[int]]:
         pieces = np.searchsorted(self.table.starts, rows, side="right") - 1

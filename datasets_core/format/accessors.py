@@ -60,6 +60,16 @@ def is_quick(type_: pa.DataType) -> bool:
     return False
 
 
+@lru_cache(maxsize=1024)
+def can_gather(type_: pa.DataType) -> bool:
+    """Whether pyarrow has a `take` for the type: not for views of texts and bytes, and what holds them."""
+    if pt.is_string_view(type_) or pt.is_binary_view(type_) or pt.is_run_end_encoded(type_):
+        return False
+    if isinstance(type_, pa.BaseExtensionType):
+        return can_gather(type_.storage_type)
+    return all(can_gather(type_.field(k).type) for k in range(type_.num_fields))
+
+
 def _is_text(type_: pa.DataType) -> bool:
     return bool(pt.is_string(type_) or pt.is_binary(type_) or pt.is_large_string(type_) or pt.is_large_binary(type_))
 

@@ -2,7 +2,8 @@
 
 Each is a subclass of the standard class with one more attribute, `nanosecond` (0 to 999).  A value of whole microseconds comes
 out as the standard class, so most columns never meet these.  Hugging Face gives pandas objects here; these compare equal to
-them, need no pandas, and do not depend on what is installed.
+them, need no pandas, and do not depend on what is installed.  Arithmetic is that of the standard classes and gives their
+values, cut to microseconds; `replace` and `astimezone` keep the nanoseconds.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ class NanosecondDatetime(dt.datetime):
     '2020-01-02T03:04:05.000006789'
     """
 
-    nanosecond: int
+    nanosecond: int = 0
 
     @classmethod
     def of(cls, whole: dt.datetime, nanosecond: int) -> Self:
@@ -41,6 +42,22 @@ class NanosecondDatetime(dt.datetime):
         """The value cut to microseconds, as the standard class."""
         return dt.datetime.combine(self.date(), self.timetz())
 
+    def replace(self, *args: Any, **kwargs: Any) -> Self:
+        """The value with some parts changed and the nanoseconds kept."""
+        return type(self).of(self.whole().replace(*args, **kwargs), self.nanosecond)
+
+    def astimezone(self, tz: dt.tzinfo | None = None) -> Self:
+        """The same moment in another time zone."""
+        return type(self).of(self.whole().astimezone(tz), self.nanosecond)
+
+    def __add__(self, other: dt.timedelta) -> dt.datetime:  # type: ignore[override]
+        return self.whole() + other
+
+    __radd__ = __add__  # type: ignore[assignment]
+
+    def __sub__(self, other: Any) -> Any:
+        return self.whole() - (other.whole() if isinstance(other, NanosecondDatetime) else other)
+
     def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
         """The ISO text, with nine digits behind the second unless `timespec` asks for less."""
         if timespec != "auto":
@@ -58,6 +75,9 @@ class NanosecondDatetime(dt.datetime):
         if not isinstance(other, dt.datetime):
             return NotImplemented
         return super().__eq__(other) and self.nanosecond == getattr(other, "nanosecond", 0)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __hash__(self) -> int:
         return hash((super().__hash__(), self.nanosecond))
@@ -81,7 +101,7 @@ class NanosecondDatetime(dt.datetime):
 class NanosecondTime(dt.time):
     """A `time` with nanoseconds."""
 
-    nanosecond: int
+    nanosecond: int = 0
 
     @classmethod
     def of(cls, whole: dt.time, nanosecond: int) -> Self:
@@ -93,6 +113,10 @@ class NanosecondTime(dt.time):
     def whole(self) -> dt.time:
         """The value cut to microseconds, as the standard class."""
         return dt.time(self.hour, self.minute, self.second, self.microsecond, self.tzinfo, fold=self.fold)
+
+    def replace(self, *args: Any, **kwargs: Any) -> Self:
+        """The value with some parts changed and the nanoseconds kept."""
+        return type(self).of(self.whole().replace(*args, **kwargs), self.nanosecond)
 
     def isoformat(self, timespec: str = "auto") -> str:
         """The ISO text, with nine digits behind the second unless `timespec` asks for less."""
@@ -111,6 +135,9 @@ class NanosecondTime(dt.time):
         if not isinstance(other, dt.time):
             return NotImplemented
         return super().__eq__(other) and self.nanosecond == getattr(other, "nanosecond", 0)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __hash__(self) -> int:
         return hash((super().__hash__(), self.nanosecond))
@@ -134,7 +161,7 @@ class NanosecondTime(dt.time):
 class NanosecondTimedelta(dt.timedelta):
     """A `timedelta` with nanoseconds (`nanosecond`, 0 to 999, counts upwards from the rest, also below zero)."""
 
-    nanosecond: int
+    nanosecond: int = 0
 
     @classmethod
     def of(cls, whole: dt.timedelta, nanosecond: int) -> Self:
@@ -153,10 +180,10 @@ class NanosecondTimedelta(dt.timedelta):
         return dt.timedelta(self.days, self.seconds, self.microseconds)
 
     def __str__(self) -> str:
-        days, rest = divmod(self.seconds, 60)[0], self.seconds % 60
-        hours, minutes = divmod(days, 60)
+        minutes, seconds = divmod(self.seconds, 60)
+        hours, minutes = divmod(minutes, 60)
         head = f"{self.days} day{'' if abs(self.days) == 1 else 's'}, " if self.days else ""
-        return f"{head}{hours}:{minutes:02d}:{rest:02d}.{self.microseconds:06d}{self.nanosecond:03d}"
+        return f"{head}{hours}:{minutes:02d}:{seconds:02d}.{self.microseconds:06d}{self.nanosecond:03d}"
 
     def __repr__(self) -> str:
         return f"NanosecondTimedelta.of({self.whole()!r}, {self.nanosecond})"
@@ -165,6 +192,9 @@ class NanosecondTimedelta(dt.timedelta):
         if not isinstance(other, dt.timedelta):
             return NotImplemented
         return super().__eq__(other) and self.nanosecond == _nanosecond(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __hash__(self) -> int:
         return hash((super().__hash__(), self.nanosecond))

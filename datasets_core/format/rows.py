@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from datasets_core.errors import CastError
-from datasets_core.format.accessors import Access, access, accessor, bound, bound_values, is_quick
+from datasets_core.format.accessors import Access, access, accessor, bound, bound_values, can_gather, is_quick
 from datasets_core.format.lists import Reader, dict_rows, reader
 
 
@@ -30,6 +30,12 @@ class RowReader:
         schema: of the batches.
         decoder: for columns whose stored value is not what the user sees; None where there is none.
 
+    Attributes:
+        names: of the columns.
+        decodes: the columns that go through the decoder.
+        is_quick: single values of every column are read from its buffers.
+        can_gather: pyarrow can `take` rows of every column.
+
     Raises:
         CastError: two columns share a name.
 
@@ -46,6 +52,7 @@ class RowReader:
             raise CastError(f"Two columns are called {twice!r}. Rename one of them.")
         self.decodes = frozenset() if decoder is None else decoder.columns_to_decode & set(self.names)
         self.is_quick = all(is_quick(field.type) for field in schema)
+        self.can_gather = all(can_gather(field.type) for field in schema)
         self._decoder = decoder
         self._dicts = dict_rows(self.names)
         self._readers: list[Reader] = [self._reader(field) for field in schema]
