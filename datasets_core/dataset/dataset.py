@@ -24,7 +24,7 @@ from datasets_core.features.base import feature_to_arrow
 from datasets_core.features.codec import Decoder
 from datasets_core.features.schema import Features, storage_type
 from datasets_core.format.formatter import format_name
-from datasets_core.format.rows import RowReader
+from datasets_core.format.row_reader import RowReader
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit, ReadInstruction, Split
 from datasets_core.store.table import RowTable

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.errors import RowIndexError
-from datasets_core.format.rows import RowReader
+from datasets_core.format.row_reader import RowReader
 from datasets_core.store.table import RowTable
 
 Ints = npt.NDArray[np.int64]

@@ -12,7 +12,7 @@ import pytest
 from datasets_core.dataset import view
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.view import RowView
-from datasets_core.format.rows import RowReader
+from datasets_core.format.row_reader import RowReader
 from datasets_core.store.table import RowTable
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from datasets_core.errors import CastError
 from datasets_core.format.accessors import Access, bound
 from datasets_core.format.lists import dict_rows
-from datasets_core.format.rows import RowReader
+from datasets_core.format.row_reader import RowReader
 
 _LEAVES = [
     (pa.int8(), st.integers(-128, 127)),
