@@ -65,9 +65,12 @@ class Hooks(Protocol):
     @property
     def label(self) -> str:
         """The dataset as messages name it."""
+        ...
 
     def with_schema(self, schema: pa.Schema) -> Hooks:
         """A copy that reads with `schema`."""
+        ...
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Pairs of key and row (or table)."""
+        ...

@@ -145,16 +145,6 @@ class LargeList(Feature):
 
 
 class _SequenceType(type):
-    def __call__(cls, feature: Any = None, length: int = -1, id: str | None = None) -> Any:
-        if feature is None:
-            raise ConfigurationError(
-                "A Sequence needs the feature of its elements. Write for example Sequence(Value('int64'))."
-            )
-        child = as_feature(feature)
-        if isinstance(child, dict):
-            return {name: List(inner, length=length, id=id) for name, inner in child.items()}
-        return List(child, length=length, id=id)
-
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, List)
 
@@ -169,6 +159,21 @@ class Sequence(metaclass=_SequenceType):
     >>> Sequence({"text": Value("string"), "start": Value("int32")})
     {'text': List(Value('string')), 'start': List(Value('int32'))}
     """
+
+    def __new__(cls, feature: Any = None, length: int = -1, id: str | None = None) -> Any:
+        """The `List`, or the dict of them.
+
+        Raises:
+            ConfigurationError: there is no feature, or it is none.
+        """
+        if feature is None:
+            raise ConfigurationError(
+                "A Sequence needs the feature of its elements. Write for example Sequence(Value('int64'))."
+            )
+        child = as_feature(feature)
+        if isinstance(child, dict):
+            return {name: List(inner, length=length, id=id) for name, inner in child.items()}
+        return List(child, length=length, id=id)
 
 
 def as_feature(given: Any, *, depth: int = 0) -> FeatureType:

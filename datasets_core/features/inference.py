@@ -287,8 +287,9 @@ def _plain_moment(value: Any) -> Any:
         return datetime.time(value.hour, value.minute, value.second, value.microsecond)
     if not isinstance(value, datetime.datetime):
         return datetime.date(value.year, value.month, value.day)
-    if hasattr(value, "to_datetime64") and value.tzinfo is None:
-        return value.to_datetime64()
+    to_datetime64 = getattr(value, "to_datetime64", None)  # what pandas calls it
+    if to_datetime64 and value.tzinfo is None:
+        return to_datetime64()
     if getattr(value, "nanosecond", 0):
         raise CastError(
             f"{shown(value)} has nanoseconds and a time zone. Give the column a feature, Value('timestamp[ns, tz=…]')."

@@ -47,10 +47,10 @@ def plain_scalar(value: Any) -> Any:
         return value
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        return plain_scalar(value[()])
     if isinstance(value, pa.Scalar):
         return value.as_py()
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return plain_scalar(value[()])
     return value
 
 
@@ -217,8 +217,9 @@ def _timestamps(arrow_type: pa.DataType) -> Callable[[Any], Any]:
         try:
             if isinstance(value, str):
                 return _from_text(value, arrow_type).value
-            if isinstance(value, np.datetime64) or hasattr(value, "to_datetime64"):
-                wide = value if isinstance(value, np.datetime64) else value.to_datetime64()
+            to_datetime64 = getattr(value, "to_datetime64", None)  # what pandas calls it
+            if isinstance(value, np.datetime64) or to_datetime64:
+                wide = to_datetime64() if to_datetime64 else value
                 scalar = pa.array(np.array([wide])).cast(pa.timestamp("ns" if "ns" in str(wide.dtype) else "us"))[0]
                 return scalar.cast(pa.timestamp(arrow_type.unit)).value
             if isinstance(value, datetime.datetime):
@@ -327,12 +328,12 @@ def as_elements(value: Any) -> list[Any]:
     """
     if isinstance(value, (list, tuple)):
         return value  # type: ignore[return-value]
-    if isinstance(value, np.ndarray) and value.ndim > 0:
-        return value.tolist() if value.dtype != object and value.dtype.kind not in "mM" else list(value)
-    if isinstance(value, (pa.Array, pa.ChunkedArray)):
-        return value.to_pylist()  # type: ignore[no-any-return]
     if isinstance(value, pa.Scalar):
         return as_elements(value.as_py())
+    if isinstance(value, (pa.Array, pa.ChunkedArray)):
+        return value.to_pylist()  # type: ignore[no-any-return]
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        return value.tolist() if value.dtype != object and value.dtype.kind not in "mM" else list(value)
     if isinstance(value, (str, bytes, bytearray, memoryview, Mapping, np.generic, np.ndarray)):
         raise _refuse(value, "list")
     if hasattr(value, "__array__"):

@@ -18,9 +18,11 @@ class ValueDecoder(Protocol):
     @property
     def columns_to_decode(self) -> frozenset[str]:
         """Columns whose stored value is not what the user sees; rows of others skip the decoder."""
+        ...
 
     def decode_value(self, name: str, value: Any) -> Any:
         """The value that the user sees, of a stored one."""
+        ...
 
 
 class RowReader:

@@ -84,12 +84,13 @@ def _line(name: str, cells: dict[str, dict[str, Any]]) -> str:
     if "error" in ours:
         return f"| {WORKLOADS[name].title} | {ours['error']} | | | | | |"
     columns = [WORKLOADS[name].title, f"{_seconds(ours['cpu'])} ({_seconds(ours['wall'])})"]
-    for other, ratio in ((peer, lambda: peer["cpu"] / ours["cpu"]), (hand, lambda: ours["cpu"] / hand["cpu"])):
+    for other in (peer, hand):
         if "error" in other:
             columns += [other["error"] or "–", "–"]
         else:
             differs = "" if other["check"] == ours["check"] else " (results differ)"
-            columns += [f"{_seconds(other['cpu'])}{differs}", f"**{ratio():.2f}**"]
+            ratio = other["cpu"] / ours["cpu"] if other is peer else ours["cpu"] / other["cpu"]
+            columns += [f"{_seconds(other['cpu'])}{differs}", f"**{ratio:.2f}**"]
     memory = " / ".join(f"{cell['anonymous_mb']:.0f}" if "error" not in cell else "–" for cell in (ours, peer, hand))
     return "| " + " | ".join([*columns, memory]) + " |"
 

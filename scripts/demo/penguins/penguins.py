@@ -46,7 +46,7 @@ class Penguins(datasets.GeneratorBasedBuilder):
 
     def _info(self) -> datasets.DatasetInfo:
         return datasets.DatasetInfo(
-            description=__doc__,
+            description=__doc__ or "",
             homepage="https://doi.org/10.1371/journal.pone.0090081",
             license="CC0-1.0",
             citation=_CITATION,
