@@ -135,9 +135,12 @@ def _from_ints(values: list[int], size: int) -> Ints:
 
 
 def _whole(value: Any) -> int:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return operator.index(value)
+    try:
+        return operator.index(value)
+    except TypeError:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        raise
 
 
 def _is_int(value: Any) -> bool:

@@ -219,8 +219,8 @@ def _timestamps(arrow_type: pa.DataType) -> Callable[[Any], Any]:
                 return _from_text(value, arrow_type).value
             to_datetime64 = getattr(value, "to_datetime64", None)  # what pandas calls it
             if isinstance(value, np.datetime64) or to_datetime64:
-                wide = to_datetime64() if to_datetime64 else value
-                scalar = pa.array(np.array([wide])).cast(pa.timestamp("ns" if "ns" in str(wide.dtype) else "us"))[0]
+                wide = np.array([to_datetime64() if to_datetime64 else value])
+                scalar = pa.array(wide).cast(pa.timestamp("ns" if "ns" in str(wide.dtype) else "us"))[0]
                 return scalar.cast(pa.timestamp(arrow_type.unit)).value
             if isinstance(value, datetime.datetime):
                 return pa.scalar(value, finest).cast(arrow_type).value
