@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,8 +24,10 @@ from datasets_core.errors import (
     CastError,
     CellCastError,
     ConfigurationError,
+    DamagedShardError,
     DatasetGenerationError,
     DatasetsCoreError,
+    ManifestError,
 )
 from datasets_core.features.codec import RowEncoder, cast_table, merge_schemas
 from datasets_core.features.schema import Features
@@ -40,6 +43,8 @@ from datasets_core.store.manifest import Manifest, ShardRecord, read_manifest
 from datasets_core.store.source import open_rows
 from datasets_core.store.table import RowTable
 from datasets_core.store.writer import ShardWriter
+
+logger = logging.getLogger(__name__)
 
 _FIRST_ROWS, _MOST_ROWS = 256, 10_000
 _BATCH_BYTES = 8 << 20
@@ -95,10 +100,24 @@ def generated(
         return Generated(table, _info(recipe, schema, ()), key or _key(recipe))
     key = key or _key(recipe)
     folder = dataset_folder(cache_dir or settings().cache_dir, _NAME, f"{_CONFIG}-{key}", _VERSION, key)
-    manifest = read_manifest(folder)
-    if manifest is None:
-        with locked(lock_path(folder)):
-            manifest = read_manifest(folder) or _build(recipe, folder, num_proc)
+    found = _standing(recipe, folder, key)
+    if found is not None:
+        return found
+    with locked(lock_path(folder)):
+        return _standing(recipe, folder, key) or _opened(_build(recipe, folder, num_proc), recipe, folder, key)
+
+
+def _standing(recipe: Recipe, folder: str, key: str) -> Generated | None:
+    """The rows of an earlier run; None if there was none, or if its files are damaged."""
+    try:
+        manifest = read_manifest(folder)
+        return None if manifest is None else _opened(manifest, recipe, folder, key)
+    except (DamagedShardError, ManifestError) as error:
+        logger.warning("Running the generator again: %s", error)
+        return None
+
+
+def _opened(manifest: Manifest, recipe: Recipe, folder: str, key: str) -> Generated:
     lengths = manifest.split_lengths()[recipe.split]
     ranges = [RowRange(recipe.split, shard, 0, rows) for shard, rows in enumerate(lengths)]
     return Generated(open_rows(folder, manifest, ranges), manifest.info, key)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any, Self
 
+import numpy as np
+
 
 class NanosecondDatetime(dt.datetime):
     """A `datetime` with nanoseconds.
@@ -41,6 +43,13 @@ class NanosecondDatetime(dt.datetime):
     def whole(self) -> dt.datetime:
         """The value cut to microseconds, as the standard class."""
         return dt.datetime.combine(self.date(), self.timetz())
+
+    def to_datetime64(self) -> np.datetime64:
+        """The moment for numpy, in UTC if it has a time zone; the name is that of pandas."""
+        whole = self.whole()
+        plain = whole if whole.tzinfo is None else whole.astimezone(dt.UTC).replace(tzinfo=None)
+        moment: np.datetime64 = np.datetime64(plain, "us").astype("datetime64[ns]") + np.timedelta64(self.nanosecond, "ns")
+        return moment
 
     def replace(self, *args: Any, **kwargs: Any) -> Self:
         """The value with some parts changed and the nanoseconds kept."""
@@ -178,6 +187,11 @@ class NanosecondTimedelta(dt.timedelta):
     def whole(self) -> dt.timedelta:
         """The value cut downwards to microseconds, as the standard class."""
         return dt.timedelta(self.days, self.seconds, self.microseconds)
+
+    def to_timedelta64(self) -> np.timedelta64:
+        """The duration for numpy; the name is that of pandas."""
+        fine: np.timedelta64 = np.timedelta64(self.whole(), "us").astype("timedelta64[ns]")
+        return fine + np.timedelta64(self.nanosecond, "ns")
 
     def __str__(self) -> str:
         minutes, seconds = divmod(self.seconds, 60)

@@ -87,3 +87,13 @@ def test_what_is_no_list_of_rows_is_refused(rows: Any) -> None:
 def test_the_split_is_kept() -> None:
     assert Dataset.from_dict({"a": [1]}, split="test").split == "test"
     assert Dataset.from_list([{"a": 1}], split="test").split == "test"
+
+
+def test_rows_with_nanoseconds_come_back_as_they_were() -> None:
+    stored = pa.array([1_001, None, -2_002, 3_000], pa.int64())
+    table = pa.table([stored.view(pa.timestamp("ns")), stored.view(pa.duration("ns"))], names=["t", "d"])
+    zoned = pa.table([stored.view(pa.timestamp("ns", "Europe/Paris"))], names=["t"])
+
+    for rows in (Dataset(table).select_columns("t"), Dataset(zoned)):
+        assert Dataset.from_list(rows.to_list(), features=rows.features).to_list() == rows.to_list()
+    assert Dataset.from_list(Dataset(table).to_list()).to_list() == Dataset(table).to_list()

@@ -165,3 +165,23 @@ def test_large_rows_make_small_batches(tmp_path: Path) -> None:
 
     assert max(dataset._table.piece(k).nbytes for k in range(dataset._table.num_pieces)) < 32 << 20
     assert len(dataset) == 600
+
+
+def test_damaged_files_are_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = Dataset.from_generator(numbers, cache_dir=tmp_path, gen_kwargs={"n": 500})
+    path = Path(first.cache_files[0]["filename"])
+    path.write_bytes(path.read_bytes()[:-20])
+
+    again = Dataset.from_generator(numbers, cache_dir=tmp_path, gen_kwargs={"n": 500})
+
+    assert list(again) == list(numbers(500))
+    assert "Running the generator again" in caplog.text
+
+
+def test_a_split_of_another_name_is_kept_apart(tmp_path: Path) -> None:
+    made = [
+        Dataset.from_generator(numbers, cache_dir=tmp_path, gen_kwargs={"n": 3}, split=split) for split in ("train", "test")
+    ]
+
+    assert [dataset.split for dataset in made] == ["train", "test"]
+    assert [list(dataset.info.splits or ()) for dataset in made] == [["train"], ["test"]]

@@ -7,6 +7,7 @@ import datetime as dt
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,6 +81,13 @@ def test_texts_say_what_is_held() -> None:
         dt.timedelta(1), 7
     )
     assert NanosecondTimedelta.of(dt.timedelta(1), 7).nanoseconds == 7
+
+
+def test_numpy_takes_them_whole() -> None:
+    moment = NanosecondDatetime.of(_MOMENT.astimezone(dt.timezone(dt.timedelta(hours=5))), 7)
+
+    assert moment.to_datetime64() == np.datetime64("2020-01-02T03:04:05.000006007")
+    assert NanosecondTimedelta.of(dt.timedelta(days=-1), 7).to_timedelta64() == np.timedelta64(-86_399_999_999_993, "ns")
 
 
 @pytest.mark.optional("pandas")
