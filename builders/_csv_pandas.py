@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from datasets_core.errors import FileFormatError, MissingDependencyError
 
-from ._csv_read import Settled
-from ._csv_types import TextRules
+from ._csv_types import Settled, TextRules
 from ._source import Source
 
 

@@ -8,144 +8,26 @@ second pass.
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from datasets_core.building.hooks import Reread
 from datasets_core.errors import FileFormatError
 
-from ._csv_records import Grammar, RecordBlocks
-from ._csv_types import FALSE_VALUES, TRUE_VALUES, TextRules, fitted, is_suspicious, may_have_hexadecimals, widened
+from ._csv_form import Columns, CsvForm, mangled
+from ._csv_records import RecordBlocks
+from ._csv_types import FALSE_VALUES, TRUE_VALUES, Settled, is_suspicious, may_have_hexadecimals
 from ._source import Source, invalid_utf8, text_reader
 
 _BLOCK_BYTES = 4 << 20
 _WIDEST_BLOCK_BYTES = 64 << 20
 _PROBED_RECORDS = 200
 _BLANK_LINE = re.compile(rb"(?:^|[\r\n])[ \t]+(?:[\r\n]|$)")
-_KINDS = (pa.null(), pa.bool_(), pa.int64(), pa.uint64(), pa.float64(), pa.string())
-
-
-@dataclass(frozen=True)
-class CsvForm:
-    """How a csv file is laid out and read: the options, settled.
-
-    Attributes:
-        header: index of the record that names the columns, or None.
-        names: names that the user gives, or None.
-        prefix: what stands before the numbers of columns without names.
-        keep_columns: the columns to keep, as a function of all names; None keeps all.
-        index: names or numbers of columns that go to the end; False cuts surplus fields off.
-        skip_records: how many records, or which, are left out at the beginning.
-        num_rows: rows to read of each file, or None.
-        nulls: texts that are null; by column where it is a dict.
-        bad_rows: what to do with a row of the wrong length: "error", "warn" or "skip".
-        by_python: whether Python's csv module splits the fields, for what pyarrow's parser cannot.
-    """
-
-    grammar: Grammar = field(default_factory=Grammar)
-    rules: TextRules = field(default_factory=TextRules)
-    delimiter: str = ","
-    quote: str | None = '"'
-    escape: str | None = None
-    header: int | None = 0
-    names: tuple[str, ...] | None = None
-    prefix: str = ""
-    keep_columns: Any = None
-    index: tuple[int | str, ...] | bool | None = None
-    skip_records: Any = 0
-    skip_initial_space: bool = False
-    skip_blank: bool = True
-    num_rows: int | None = None
-    nulls: tuple[str, ...] | dict[str, tuple[str, ...]] = ()
-    bad_rows: str = "error"
-    encoding: str | None = None
-    encoding_errors: str = "strict"
-    by_python: bool = False
-
-    def split(self, text: str) -> Any:
-        """The records of `text`, each a list of fields; a blank line is an empty list."""
-        return csv.reader(
-            io.StringIO(text, newline=""),
-            delimiter=self.delimiter,
-            quotechar=self.quote,
-            escapechar=self.escape,
-            doublequote=self.grammar.double_quote,
-            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
-            skipinitialspace=self.skip_initial_space,
-        )
-
-    def nulls_of(self, column: str) -> frozenset[str]:
-        """The texts that are null in `column`."""
-        return frozenset(self.nulls.get(column, self.nulls[""]) if isinstance(self.nulls, dict) else self.nulls)
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns of one file.
-
-    Attributes:
-        fields: a name for each field of a record.
-        output: the columns to give out, in order; those that are not among `fields` are null.
-        must_be_empty: a field that stands after a trailing delimiter.
-    """
-
-    fields: tuple[str, ...]
-    output: tuple[str, ...]
-    must_be_empty: str | None = None
-
-    @property
-    def read(self) -> list[str]:
-        """The fields that are parsed into columns."""
-        wanted = set(self.output)
-        return [name for name in self.fields if name in wanted or name == self.must_be_empty]
-
-
-class Settled:
-    """What is known of the columns' types, and whether rows given out already had narrower ones."""
-
-    def __init__(self, schema: pa.Schema | None, as_text: Sequence[str] = ()) -> None:
-        self.types: dict[str, pa.DataType] = {}
-        self.conflict = False
-        for known in schema or ():
-            kind = pa.string() if pa.types.is_large_string(known.type) else known.type
-            if kind in _KINDS:
-                self.types[known.name] = kind
-        self._as_text = frozenset(as_text)
-
-    def is_text(self, name: str) -> bool:
-        """Whether a column is read as text, whatever it holds."""
-        return name in self._as_text or self.types.get(name) == pa.string()
-
-    def batch(self, columns: dict[str, pa.Array]) -> pa.RecordBatch:
-        """The block's columns in the types known so far, which widen as need be."""
-        arrays = []
-        for name, column in columns.items():
-            known = self.types.get(name)
-            if known is None or pa.types.is_null(known):
-                self.types[name] = column.type
-            elif (fitting := fitted(column, known)) is not None:
-                column = fitting
-            else:
-                self.types[name] = widened(known, column.type)
-                self.conflict = True
-            arrays.append(column)
-        return pa.RecordBatch.from_arrays(arrays, list(columns))
-
-    def pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The batches up to the first that widens a type; the others are only looked through, and `Reread` is raised."""
-        for batch in batches:
-            if not self.conflict:
-                yield batch
-        if self.conflict:
-            raise Reread(pa.schema(list(self.types.items())))
 
 
 def read_csv(
@@ -250,7 +132,7 @@ class _Reader:
         if form.names is not None:
             names = list(form.names)
         elif header is not None:
-            names = _mangled(header)
+            names = mangled(header)
         else:
             if width is None:
                 raise self._source.fault(
@@ -478,23 +360,6 @@ def _skips(which: Any, number: int) -> bool:
     if isinstance(which, int):
         return False
     return bool(which(number)) if callable(which) else number in which
-
-
-def _mangled(header: list[str]) -> list[str]:
-    """Names as pandas makes them: `Unnamed: 3` for an empty one, `a.1` for the second `a`."""
-    names: list[str] = []
-    taken = {name for name in header if name}
-    counts: dict[str, int] = {}
-    seen: set[str] = set()
-    for number, name in enumerate(header):
-        name = name or f"Unnamed: {number}"
-        unique = name
-        while unique in seen or (unique != name and unique in taken):
-            counts[name] = counts.get(name, 0) + 1
-            unique = f"{name}.{counts[name]}"
-        seen.add(unique)
-        names.append(unique)
-    return names
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:

@@ -7,11 +7,14 @@ booleans) the column is read again as text and judged here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from datasets_core.building.hooks import Reread
 
 DEFAULT_NULLS = (
     "",
@@ -42,6 +45,7 @@ FALSE_VALUES = ("False", "FALSE", "false")
 _INT = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
 _FLOAT = r"(?i)^[ \t]*(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?[ \t]*|[+-]?inf(?:inity)?)$"
 _EXACT_INTS = float(1 << 63)
+_KINDS = (pa.null(), pa.bool_(), pa.int64(), pa.uint64(), pa.float64(), pa.string())
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,46 @@ def fitted(column: pa.Array, known: pa.DataType) -> pa.Array | None:
     if pa.types.is_uint64(known) and pa.types.is_int64(column.type) and (pc.min_max(column).as_py()["min"] or 0) >= 0:
         return column.cast(known)
     return None
+
+
+class Settled:
+    """What is known of the columns' types, and whether rows given out already had narrower ones."""
+
+    def __init__(self, schema: pa.Schema | None, as_text: Sequence[str] = ()) -> None:
+        self.types: dict[str, pa.DataType] = {}
+        self.conflict = False
+        for known in schema or ():
+            kind = pa.string() if pa.types.is_large_string(known.type) else known.type
+            if kind in _KINDS:
+                self.types[known.name] = kind
+        self._as_text = frozenset(as_text)
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column is read as text, whatever it holds."""
+        return name in self._as_text or self.types.get(name) == pa.string()
+
+    def batch(self, columns: dict[str, pa.Array]) -> pa.RecordBatch:
+        """The block's columns in the types known so far, which widen as need be."""
+        arrays = []
+        for name, column in columns.items():
+            known = self.types.get(name)
+            if known is None or pa.types.is_null(known):
+                self.types[name] = column.type
+            elif (fitting := fitted(column, known)) is not None:
+                column = fitting
+            else:
+                self.types[name] = widened(known, column.type)
+                self.conflict = True
+            arrays.append(column)
+        return pa.RecordBatch.from_arrays(arrays, list(columns))
+
+    def pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches up to the first that widens a type; the others are only looked through, and `Reread` is raised."""
+        for batch in batches:
+            if not self.conflict:
+                yield batch
+        if self.conflict:
+            raise Reread(pa.schema(list(self.types.items())))
 
 
 def _integers(column: pa.Array, plain: pa.Array) -> pa.Array:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import Reread, SplitGenerator
 from datasets_core.errors import ConfigurationError
+from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
 from datasets_core.meta.info import DatasetInfo
@@ -95,6 +96,10 @@ class FileBuilder(ArrowBasedBuilder):
     @property
     def _extensions(self) -> tuple[str, ...]:
         return tuple(getattr(sys.modules[type(self).__module__], "EXTENSIONS", ()))
+
+    def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+        """The type in which a column is read that is `a` in one file and `b` in another; None where the files do not fit."""
+        return merge_types(a, b)
 
     @property
     def known_schema(self) -> pa.Schema | None:

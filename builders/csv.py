@@ -17,10 +17,11 @@ from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Value
 from datasets_core.features.labels import ClassLabel
 
+from ._csv_form import CsvForm
 from ._csv_pandas import read_csv_by_pandas
-from ._csv_read import CsvForm, read_csv
+from ._csv_read import read_csv
 from ._csv_records import Grammar
-from ._csv_types import DEFAULT_NULLS, TextRules
+from ._csv_types import DEFAULT_NULLS, TextRules, widened
 from ._source import Source
 from ._tables import FileBuilder
 
@@ -184,6 +185,10 @@ class Csv(FileBuilder):
 
     BUILDER_CONFIG_CLASS = CsvConfig
     rereads = True
+
+    def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
+        """See `FileBuilder.join_types`: what is not a number everywhere is text."""
+        return widened(a, b)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         config: CsvConfig = self.config

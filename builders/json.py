@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.json as pajson
 
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import Reread
 from datasets_core.errors import ConfigurationError, FileFormatError
 
+from ._json_arrow import is_utf8, loses_digits, read_lines
 from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, too_deep
 from ._json_mixed import (
     JSON_TYPE,
@@ -37,10 +36,8 @@ from ._tables import FileBuilder
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".json": {}, ".jsonl": {}, ".ndjson": {}}
 
-_POOL_BLOCK_BYTES = 1 << 20
 _SMALL_FILE_BYTES = 64 << 10
 _GROUP_BYTES = 1 << 20
-_EXACT_INTS = float(1 << 63)
 
 
 @dataclass(eq=False)
@@ -85,6 +82,10 @@ class Json(FileBuilder):
     BUILDER_CONFIG_CLASS = JsonConfig
     rereads = True
     merge_columns = True
+
+    def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
+        """See `FileBuilder.join_types`: what mixes is JSON, at the place where it does."""
+        return joined(a, b)[0]
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         return read_json(source, self.config, schema, as_json=self._as_json())
@@ -193,17 +194,17 @@ class JsonReader:
                 table = self._read(lines)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as error:
                 return self._mixed(block, source, error)
-            if (block.elements is None or table.num_rows == block.elements) and not _loses_digits(table) and _is_utf8(lines):
+            if (block.elements is None or table.num_rows == block.elements) and not loses_digits(table) and is_utf8(lines):
                 return table
         return self._mixed(block, source, None)
 
     def _read(self, lines: bytes) -> pa.Table:
         try:
-            return _read_lines(lines, self._texts)
+            return read_lines(lines, self._texts)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             if self._texts is None:
                 raise
-            return _read_lines(lines, None)  # what was known as text holds something else too
+            return read_lines(lines, None)  # what was known as text holds something else too
 
     def _mixed(self, block: LineBlock, source: Source, error: Exception | None) -> pa.Table:
         """A block that pyarrow refuses or would round: its rows parsed by Python, and what mixes kept as JSON text."""
@@ -259,34 +260,6 @@ class JsonReader:
         )
 
 
-def _read_lines(lines: bytes, schema: pa.Schema | None) -> pa.Table:
-    """The rows of some lines, typed by pyarrow where `schema` does not."""
-    table = _read_unchecked(lines, schema)
-    if all(map(_is_sound, table.columns)):
-        return table
-    # Lists that begin with nulls lose them while their type is found (apache/arrow#51305); with the type given they do not.
-    table = _read_unchecked(lines, table.schema)
-    for number, column in enumerate(table.columns):
-        if not _is_sound(column):
-            table = table.set_column(
-                number, table.field(number), pa.chunked_array(list(map(_with_nulls, column.chunks)), column.type)
-            )
-    if not all(map(_is_sound, table.columns)):
-        raise pa.ArrowInvalid("pyarrow makes lists of it that are longer than their values")
-    return table
-
-
-def _read_unchecked(lines: bytes, schema: pa.Schema | None) -> pa.Table:
-    parse = pajson.ParseOptions(explicit_schema=schema, newlines_in_values=False)
-    try:
-        return pajson.read_json(pa.BufferReader(lines), pajson.ReadOptions(block_size=_POOL_BLOCK_BYTES), parse)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        if len(lines) < _POOL_BLOCK_BYTES:
-            raise
-        # An object longer than a block of the pool, or types that differ between two of them.
-        return pajson.read_json(pa.BufferReader(lines), pajson.ReadOptions(block_size=len(lines) + 1, use_threads=False), parse)
-
-
 def small_files(sources: Sequence[Source], encoding: str) -> tuple[bytes, int]:
     """The first of `sources` that are small and hold an object a line, joined, and how many they are."""
     parts: list[bytes] = []
@@ -321,64 +294,6 @@ def _text_part(kind: pa.DataType) -> pa.DataType | None:
         part = _text_part(kind.value_type)
         return None if part is None else pa.list_(part)
     return None
-
-
-def _is_sound(column: pa.ChunkedArray | pa.Array) -> bool:
-    """Whether lists and structs have as many values below as they say."""
-    if isinstance(column, pa.ChunkedArray):
-        return not pa.types.is_nested(column.type) or all(map(_is_sound, column.chunks))
-    if pa.types.is_struct(column.type):
-        children = [column.field(number) for number in range(column.type.num_fields)]
-        return all(len(child) == len(column) and _is_sound(child) for child in children)
-    if pa.types.is_list(column.type):
-        offsets = column.offsets
-        return offsets[len(offsets) - 1].as_py() <= len(column.values) and _is_sound(column.values)
-    return True
-
-
-def _with_nulls(column: pa.Array) -> pa.Array:
-    """A column whose lists of nothing but nulls have the values that they say."""
-    if pa.types.is_struct(column.type):
-        children = [_with_nulls(column.field(number)) for number in range(column.type.num_fields)]
-        return pa.StructArray.from_arrays(children, fields=list(column.type), mask=column.is_null())
-    if not pa.types.is_list(column.type):
-        return column
-    offsets, values = column.offsets, column.values
-    values = pa.nulls(offsets[len(offsets) - 1].as_py()) if pa.types.is_null(values.type) else _with_nulls(values)
-    return pa.ListArray.from_arrays(offsets, values, type=column.type, mask=column.is_null())
-
-
-def _loses_digits(table: pa.Table) -> bool:
-    """Whether a column of floats holds what may have been an integer past 64 bits."""
-    return any(_has_huge(column) for column in table.columns if _may_have_floats(column.type))
-
-
-def _may_have_floats(kind: pa.DataType) -> bool:
-    if pa.types.is_struct(kind):
-        return any(_may_have_floats(inner.type) for inner in kind)
-    return _may_have_floats(kind.value_type) if pa.types.is_list(kind) else pa.types.is_floating(kind)
-
-
-def _has_huge(column: pa.ChunkedArray | pa.Array) -> bool:
-    if isinstance(column, pa.ChunkedArray):
-        return any(map(_has_huge, column.chunks))
-    if pa.types.is_struct(column.type):
-        return any(_has_huge(column.field(number)) for number, inner in enumerate(column.type) if _may_have_floats(inner.type))
-    if pa.types.is_list(column.type):
-        return _has_huge(column.values)
-    bounds = pc.min_max(column).as_py()
-    return bounds["min"] is not None and max(-bounds["min"], bounds["max"]) >= _EXACT_INTS
-
-
-def _is_utf8(lines: bytes) -> bool:
-    if lines.isascii():
-        return True
-    offsets = pa.py_buffer((0).to_bytes(8, "little") + len(lines).to_bytes(8, "little"))
-    try:
-        pa.LargeStringArray.from_buffers(1, offsets, pa.py_buffer(lines)).validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:

@@ -1,0 +1,99 @@
+"""pyarrow's JSON parser on a block of lines, and whether what it made may be trusted.
+
+It drops nulls from lists whose type it has not found yet, rounds integers past 64 bits, and does not look at UTF-8.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pajson
+
+_POOL_BLOCK_BYTES = 1 << 20
+_EXACT_INTS = float(1 << 63)
+
+
+def read_lines(lines: bytes, schema: pa.Schema | None) -> pa.Table:
+    """The rows of some lines, typed by pyarrow where `schema` does not."""
+    table = _read_unchecked(lines, schema)
+    if all(map(_is_sound, table.columns)):
+        return table
+    # Lists that begin with nulls lose them while their type is found (apache/arrow#51305); with the type given they do not.
+    table = _read_unchecked(lines, table.schema)
+    for number, column in enumerate(table.columns):
+        if not _is_sound(column):
+            table = table.set_column(
+                number, table.field(number), pa.chunked_array(list(map(_with_nulls, column.chunks)), column.type)
+            )
+    if not all(map(_is_sound, table.columns)):
+        raise pa.ArrowInvalid("pyarrow makes lists of it that are longer than their values")
+    return table
+
+
+def _read_unchecked(lines: bytes, schema: pa.Schema | None) -> pa.Table:
+    parse = pajson.ParseOptions(explicit_schema=schema, newlines_in_values=False)
+    try:
+        return pajson.read_json(pa.BufferReader(lines), pajson.ReadOptions(block_size=_POOL_BLOCK_BYTES), parse)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        if len(lines) < _POOL_BLOCK_BYTES:
+            raise
+        # An object longer than a block of the pool, or types that differ between two of them.
+        return pajson.read_json(pa.BufferReader(lines), pajson.ReadOptions(block_size=len(lines) + 1, use_threads=False), parse)
+
+
+def _is_sound(column: pa.ChunkedArray | pa.Array) -> bool:
+    """Whether lists and structs have as many values below as they say."""
+    if isinstance(column, pa.ChunkedArray):
+        return not pa.types.is_nested(column.type) or all(map(_is_sound, column.chunks))
+    if pa.types.is_struct(column.type):
+        children = [column.field(number) for number in range(column.type.num_fields)]
+        return all(len(child) == len(column) and _is_sound(child) for child in children)
+    if pa.types.is_list(column.type):
+        offsets = column.offsets
+        return offsets[len(offsets) - 1].as_py() <= len(column.values) and _is_sound(column.values)
+    return True
+
+
+def _with_nulls(column: pa.Array) -> pa.Array:
+    """A column whose lists of nothing but nulls have the values that they say."""
+    if pa.types.is_struct(column.type):
+        children = [_with_nulls(column.field(number)) for number in range(column.type.num_fields)]
+        return pa.StructArray.from_arrays(children, fields=list(column.type), mask=column.is_null())
+    if not pa.types.is_list(column.type):
+        return column
+    offsets, values = column.offsets, column.values
+    values = pa.nulls(offsets[len(offsets) - 1].as_py()) if pa.types.is_null(values.type) else _with_nulls(values)
+    return pa.ListArray.from_arrays(offsets, values, type=column.type, mask=column.is_null())
+
+
+def loses_digits(table: pa.Table) -> bool:
+    """Whether a column of floats holds what may have been an integer past 64 bits."""
+    return any(_has_huge(column) for column in table.columns if _may_have_floats(column.type))
+
+
+def _may_have_floats(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        return any(_may_have_floats(inner.type) for inner in kind)
+    return _may_have_floats(kind.value_type) if pa.types.is_list(kind) else pa.types.is_floating(kind)
+
+
+def _has_huge(column: pa.ChunkedArray | pa.Array) -> bool:
+    if isinstance(column, pa.ChunkedArray):
+        return any(map(_has_huge, column.chunks))
+    if pa.types.is_struct(column.type):
+        return any(_has_huge(column.field(number)) for number, inner in enumerate(column.type) if _may_have_floats(inner.type))
+    if pa.types.is_list(column.type):
+        return _has_huge(column.values)
+    bounds = pc.min_max(column).as_py()
+    return bounds["min"] is not None and max(-bounds["min"], bounds["max"]) >= _EXACT_INTS
+
+
+def is_utf8(lines: bytes) -> bool:
+    if lines.isascii():
+        return True
+    offsets = pa.py_buffer((0).to_bytes(8, "little") + len(lines).to_bytes(8, "little"))
+    try:
+        pa.LargeStringArray.from_buffers(1, offsets, pa.py_buffer(lines)).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True

@@ -1,0 +1,53 @@
+"""One data file as bytes: decompressed, decoded, and refused by name where it is something else."""
+
+import bz2
+import gzip
+import lzma
+
+import pytest
+from datasets_core.builders._source import Source, line_at, text_reader
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core.builders import _source
+from datasets_core.errors import FileFormatError
+
+
+def read(path, content, size=5, **options):
+    path.write_bytes(content)
+    with text_reader(Source(str(path), "user.csv"), "csv", **options) as text:
+        return b"".join(text.blocks(size))
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_text_is_read_by_its_magic_number(tmp_path, compress):
+    content = "é,ü\n".encode() * 30_000
+    assert read(tmp_path / "x", compress(content)) == content
+
+
+@given(st.text(max_size=30), st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"]), st.integers(1, 7))
+def test_text_comes_as_utf_8_without_its_mark(tmp_path_factory, text, encoding, size):
+    text = text.replace("\0", "").lstrip("\ufeff")
+    found = read(tmp_path_factory.getbasetemp() / "encoded", text.encode(encoding), size, encoding=encoding)
+    assert found == text.encode()
+
+
+@pytest.mark.parametrize(("encoding", "cause"), [("utf-17", "'utf-17' is unknown"), ("utf-16", "is not utf-16")])
+def test_an_encoding_that_does_not_fit_is_named(tmp_path, encoding, cause):
+    with pytest.raises(FileFormatError, match=cause):
+        read(tmp_path / "x", b"\xff\xfea\0b", encoding=encoding)
+
+
+@pytest.mark.parametrize("what", list(_source._BINARY))
+def test_a_known_binary_format_is_named(tmp_path, what):
+    with pytest.raises(FileFormatError, match=_source._BINARY[what]):
+        read(tmp_path / "x", what + b"\0" * 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "line"),
+    [(b"a\nb\nc", 0, 1), (b"a\nb\nc", 2, 2), (b"a\nb\nc", 4, 3), (b"a\rb\rc", 4, 3), (b"a\r\nb", 3, 2)],
+)
+def test_a_place_is_told_as_a_line(tmp_path, text, offset, line):
+    (tmp_path / "x").write_bytes(text)
+    assert line_at(Source(str(tmp_path / "x"), "x"), offset) == line

@@ -1,0 +1,106 @@
+"""From data files to splits: archives, names that errors use, types that files share."""
+
+import gzip
+import io
+import os
+import tarfile
+import zipfile
+
+import pyarrow as pa
+import pytest
+
+from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.resolve.registry import builder_class
+
+
+class Downloads:
+    """A download manager that has the files already: URL to path."""
+
+    def __init__(self, paths):
+        self.paths = paths
+
+    def download(self, urls):
+        return {split: [self.paths[url] for url in names] for split, names in urls.items()}
+
+
+def zipped(files):
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return sink.getvalue()
+
+
+def tarred(files, mode="w"):
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode=mode) as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return sink.getvalue()
+
+
+INSIDE = {"d/a.csv": b"a\n1\n", "d/b.csv": b"a\n2\n"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.zip", zipped(INSIDE)),
+        ("x.tar", tarred(INSIDE)),
+        ("x.tar.gz", tarred(INSIDE, "w:gz")),
+        ("no-extension", zipped(INSIDE)),
+    ],
+)
+def test_the_members_of_an_archive_are_files_of_the_split(build, name, content):
+    assert build("csv", {name: content, "z.csv": b"a\n3\n"})["a"][:] == [1, 2, 3]
+
+
+def test_an_error_inside_an_archive_names_member_and_archive(build):
+    with pytest.raises(FileFormatError, match=r"bad\.csv in .*x\.zip, line 3: has 1 field where 2"):
+        build("csv", {"x.zip": zipped({"bad.csv": b"a,b\n1,2\n1\n", "good.csv": b"a,b\n1,2\n"})})
+
+
+def test_a_parquet_file_in_an_archive_or_compressed_is_unpacked(build):
+    sink = io.BytesIO()
+    with pa.ipc.new_file(sink, pa.schema({"a": pa.int64()})) as writer:
+        writer.write_batch(pa.record_batch([pa.array([1])], ["a"]))
+    files = {"a.zip": zipped({"a.arrow": sink.getvalue()}), "b.arrow.gz": gzip.compress(sink.getvalue())}
+    assert build("arrow", files)["a"][:] == [1, 1]
+
+
+def test_errors_name_the_url_and_not_the_place_in_the_cache(tmp_path):
+    (tmp_path / "0badcafe").write_bytes(b"a,b\n1,2,3\n1\n")
+    url = "https://example.org/data/train.csv"
+    builder = builder_class("csv")(cache_dir=os.fspath(tmp_path / "cache"))
+    builder.config.data_files = {"train": [url]}
+    (split,) = builder._split_generators(Downloads({url: os.fspath(tmp_path / "0badcafe")}))
+    with pytest.raises(FileFormatError) as caught:
+        list(builder._generate_tables(**split.gen_kwargs))
+    assert caught.value.path == url
+
+
+def test_a_builder_without_files_asks_for_them(tmp_path):
+    builder = builder_class("csv")(cache_dir=os.fspath(tmp_path))
+    with pytest.raises(ConfigurationError, match="data_files="):
+        builder._split_generators(Downloads({}))
+
+
+@pytest.mark.parametrize(
+    ("format_name", "a", "b", "expected"),
+    [
+        ("csv", pa.int64(), pa.float64(), pa.float64()),
+        ("csv", pa.int64(), pa.string(), pa.string()),
+        ("csv", pa.bool_(), pa.int64(), pa.string()),
+        ("json", pa.int64(), pa.float64(), pa.float64()),
+        ("json", pa.int64(), pa.string(), pa.json_(pa.string())),
+        ("json", pa.timestamp("s"), pa.string(), pa.string()),
+        ("json", pa.struct({"x": pa.int64()}), pa.struct({"x": pa.string()}), pa.struct({"x": pa.json_(pa.string())})),
+        ("parquet", pa.int8(), pa.int64(), pa.int64()),
+        ("parquet", pa.int64(), pa.string(), None),
+    ],
+)
+def test_files_of_two_types_are_read_in_the_type_that_holds_both(tmp_path, format_name, a, b, expected):
+    builder = builder_class(format_name)(cache_dir=os.fspath(tmp_path))
+    assert (builder.join_types(a, b), builder.join_types(b, a)) == (expected, expected)
