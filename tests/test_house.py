@@ -2,6 +2,7 @@
 
 import ast
 import collections
+import re
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,15 @@ def _source_files() -> list[str]:
 def test_every_file_has_a_twin_among_the_tests(name: str) -> None:
     parts = name.split(".")[1:]
     assert ROOT.joinpath("tests", *parts[:-1], f"test_{parts[-1]}.py").exists()
+
+
+def test_the_plan_of_the_house_lists_every_file() -> None:
+    plan = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `([\w/]+\.py)` \|", plan, flags=re.MULTILINE))
+    there = {
+        path.relative_to(ROOT / "datasets_core" if "datasets_core" in path.relative_to(ROOT).parts else ROOT).as_posix()
+        for place in ("datasets_core", "builders")
+        for path in (ROOT / place).rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    assert listed == there
