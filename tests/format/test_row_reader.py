@@ -122,8 +122,9 @@ def _kinds(value: Any) -> Any:
         return {key: _kinds(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value), [_kinds(inner) for inner in value]
-    zone = value.tzinfo if isinstance(value, dt.datetime) else None
-    return type(value), zone
+    if isinstance(value, dt.datetime):
+        return dt.datetime, value.tzinfo  # pyarrow gives the class of pandas where that is installed
+    return dt.timedelta if isinstance(value, dt.timedelta) else type(value), None
 
 
 @pytest.mark.parametrize("type_", [pa.timestamp("ns"), pa.timestamp("ns", "Europe/Paris"), pa.time64("ns"), pa.duration("ns")])
