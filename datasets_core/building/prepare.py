@@ -29,7 +29,8 @@ from datasets_core.building.options import BuildOptions
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import identity_of, sources_of, stale_source
 from datasets_core.config import settings
-from datasets_core.engines.local import ProcessEngine, SerialEngine, ThreadEngine
+from datasets_core.engines.local import ProcessEngine, ThreadEngine
+from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import (
     ConfigurationError,
     DamagedShardError,

@@ -1,4 +1,4 @@
-"""Engines of this machine: one thread, several threads, several processes."""
+"""Engines of this machine that work side by side: several threads, several processes."""
 
 from __future__ import annotations
 
@@ -36,18 +36,6 @@ def _workers(count: int | None) -> int:
     if count < 1:
         raise ConfigurationError(f"An engine cannot have {count} workers. Give at least 1.")
     return count
-
-
-class SerialEngine:
-    """One job after the other, here."""
-
-    def __init__(self, workers: int | None = None) -> None:
-        self.workers = 1
-
-    def run(self, function: Callable[[T], R], jobs: Sequence[T]) -> Iterator[tuple[int, R]]:
-        """See `Engine.run`."""
-        for index, job in enumerate(jobs):
-            yield index, function(job)
 
 
 class ThreadEngine:

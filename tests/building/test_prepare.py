@@ -18,7 +18,8 @@ from datasets_core import config
 from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuilder
 from datasets_core.building.hooks import Reread, SplitGenerator
 from datasets_core.building.journal import Journal
-from datasets_core.engines.local import SerialEngine, ThreadEngine
+from datasets_core.engines.local import ThreadEngine
+from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import (
     ConfigurationError,
     DatasetDiskError,

@@ -1,5 +1,6 @@
 """What every engine promises, on each of them; and how a name becomes an engine."""
 
+import importlib.metadata
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,8 @@ import pytest
 from datasets_core import config
 from datasets_core.engines import engine as engine_module
 from datasets_core.engines.engine import Engine, get_engine
-from datasets_core.engines.local import ProcessEngine, SerialEngine, ThreadEngine
+from datasets_core.engines.local import ProcessEngine, ThreadEngine
+from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import ConfigurationError, FileFormatError
 
 ENGINES = [SerialEngine(), ThreadEngine(1), ThreadEngine(3), ProcessEngine(2)]
@@ -145,7 +147,7 @@ def test_an_engine_itself_is_taken_as_it_is() -> None:
 def test_an_installed_package_can_offer_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("backwards", f"{_Backwards.__module__}:_Backwards", engine_module.GROUP)
     monkeypatch.setattr(EntryPoint, "load", lambda self: _Backwards)
-    monkeypatch.setattr(engine_module, "entry_points", lambda group: [point] if group == engine_module.GROUP else [])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point] if group == engine_module.GROUP else [])
     found = get_engine("backwards", num_proc=2)
     assert isinstance(found, _Backwards)
     assert found.workers == 2
