@@ -29,6 +29,7 @@ from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
 from datasets_core.engines.engine import Engine
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownConfigError
+from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download import DownloadConfig, DownloadMode
@@ -203,6 +204,10 @@ class DatasetBuilder(abc.ABC):
     @abc.abstractmethod
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Pairs of key and row (or table)."""
+
+    def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+        """The type in which a reader of text (`rereads`) reads a column that is `a` here and `b` there; None means as text."""
+        return merge_types(a, b)
 
     def __str__(self) -> str:
         return f"{type(self).__name__}({self.label}, version {self.version})"

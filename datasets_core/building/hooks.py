@@ -71,6 +71,10 @@ class Hooks(Protocol):
         """A copy that reads with `schema`."""
         ...
 
+    def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+        """The type that holds what a reader of text makes of both, None where only text does."""
+        ...
+
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Pairs of key and row (or table)."""
         ...

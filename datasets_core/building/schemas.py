@@ -12,7 +12,7 @@ from datasets_core.building.hooks import Hooks
 from datasets_core.building.jobs import ShardJob, ShardResult
 from datasets_core.building.sink import TableSink, check_columns, read_batches
 from datasets_core.errors import CastError, DatasetGenerationCastError
-from datasets_core.features.merge import merge_schemas, merge_types
+from datasets_core.features.merge import merge_schemas
 from datasets_core.features.schema import Features
 from datasets_core.store.writer import plain_schema
 
@@ -81,7 +81,7 @@ def _merged(builder: Hooks, agreed: pa.Schema, found: pa.Schema, what: str) -> p
         joined = {field.name: field.type for field in agreed}
         for field in found:
             before = joined.get(field.name, field.type)
-            joined[field.name] = merge_types(before, field.type) or pa.string()
+            joined[field.name] = builder.join_types(before, field.type) or pa.string()
         return pa.schema(list(joined.items()))
     try:
         return merge_schemas(agreed, found, what=what)

@@ -21,6 +21,7 @@ from datasets_core.features.base import List, Value
 from datasets_core.features.dynamic import Json
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset
 
 
 @pytest.fixture
@@ -343,3 +344,14 @@ def test_every_value_comes_back_as_python_reads_it(tmp_path_factory, values):
 @pytest.mark.parametrize("values", [[[None, 2.5]], [[], [None, None, "x"], ["y"]], [[None, {"x": 1}]], [[[None, [None, 1]]]]])
 def test_lists_that_begin_with_nulls_keep_them(path, values):
     assert [row["a"] for row in read(path, "".join(json.dumps({"a": value}) + "\n" for value in values).encode())] == values
+
+
+def test_types_that_mix_between_jobs_mix_as_within_one(tmp_path):
+    pad = "x" * 100_000  # a job closes at 16 MB, so each file is a job of its own
+    for name, value in (("a", 1), ("b", "one")):
+        lines = [json.dumps({"value": value, "pad": pad}) for _ in range(170)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
+    rows = load_dataset("json", data_files=str(tmp_path / "*.jsonl"), split="train", cache_dir=str(tmp_path / "cache"))
+
+    assert [rows[0]["value"], rows[-1]["value"]] == [1, "one"]
