@@ -277,7 +277,7 @@ class Dataset(Described):
             return row(key)
         if isinstance(key, str):
             return self._column(key)
-        number = row_number(key, self.num_rows)
+        number = None if isinstance(key, (slice, list)) else row_number(key, self.num_rows)
         if number is not None:
             return self._row(number)
         return self._batch(row_numbers(key, self.num_rows))
