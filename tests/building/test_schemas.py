@@ -9,12 +9,14 @@ from datasets_core.building.jobs import ShardJob, ShardResult
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.errors import DatasetGenerationCastError
 from datasets_core.features.base import Value
+from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.store.writer import ShardWriter
 
 
 def builder(**changes):
     facts = {"info": SimpleNamespace(features=None), "yields": "tables", "merge_columns": False, "rereads": False, "label": "x"}
+    facts["join_types"] = merge_types
     return SimpleNamespace(**{**facts, **changes})
 
 
