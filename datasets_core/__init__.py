@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from datasets_core.features.translation import Translation as Translation
     from datasets_core.features.translation import TranslationVariableLanguages as TranslationVariableLanguages
     from datasets_core.fetch.checksum import VerificationMode as VerificationMode
-    from datasets_core.fetch.download import DownloadConfig as DownloadConfig
     from datasets_core.fetch.download import DownloadManager as DownloadManager
-    from datasets_core.fetch.download import DownloadMode as DownloadMode
+    from datasets_core.fetch.download_config import DownloadConfig as DownloadConfig
+    from datasets_core.fetch.download_config import DownloadMode as DownloadMode
     from datasets_core.inspect import get_dataset_config_info as get_dataset_config_info
     from datasets_core.inspect import get_dataset_config_names as get_dataset_config_names
     from datasets_core.inspect import get_dataset_default_config_name as get_dataset_default_config_name
@@ -80,9 +80,9 @@ _HOMES = {
     "DatasetBuilder": "datasets_core.building.builder",
     "DatasetDict": "datasets_core.dataset.group",
     "DatasetInfo": "datasets_core.meta.info",
-    "DownloadConfig": "datasets_core.fetch.download",
+    "DownloadConfig": "datasets_core.fetch.download_config",
     "DownloadManager": "datasets_core.fetch.download",
-    "DownloadMode": "datasets_core.fetch.download",
+    "DownloadMode": "datasets_core.fetch.download_config",
     "Features": "datasets_core.features.schema",
     "GeneratorBasedBuilder": "datasets_core.building.builder",
     "Json": "datasets_core.features.dynamic",

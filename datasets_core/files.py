@@ -11,8 +11,6 @@ import errno
 import logging
 import os
 import posixpath
-import secrets
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -177,6 +175,8 @@ def disk_errors(path: str, *, needed: int | None = None) -> Iterator[None]:
 
 def free_bytes(path: str) -> int | None:
     """Bytes free for us on the disk of `path` (or of its nearest existing parent); None where the system does not say."""
+    import shutil  # 2 ms with its archives; only a full disk asks
+
     here = os.path.abspath(path)
     while not os.path.exists(here) and os.path.dirname(here) != here:
         here = os.path.dirname(here)
@@ -192,7 +192,7 @@ def write_atomically(path: str, data: bytes) -> None:
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden; the old content stands.
     """
-    temporary = f"{path}.tmp-{os.getpid()}-{secrets.token_hex(4)}"
+    temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
     with disk_errors(path, needed=len(data)):
         try:
             with open(temporary, "wb") as out:

@@ -8,7 +8,8 @@ from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import UnknownOptionError
-from datasets_core.fetch.download import DownloadConfig, DownloadManager, DownloadMode
+from datasets_core.fetch.download import DownloadManager
+from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.load import load_dataset_builder
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.info import DatasetInfo

@@ -12,7 +12,7 @@ from datasets_core.engines.engine import get_engine
 from datasets_core.errors import ConfigurationError, UnknownSplitError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download import DownloadConfig, DownloadMode
+from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.split import ReadInstruction, Split, parse_split
 from datasets_core.resolve.request import Request

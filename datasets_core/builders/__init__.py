@@ -1,5 +1,5 @@
 """The door to the top-level folder `builders/`; a wheel carries that folder itself in this place."""
 
-from pathlib import Path
+import os
 
-__path__ = [str(Path(__file__).resolve().parents[2] / "builders")]
+__path__ = [os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "builders")]

@@ -32,7 +32,7 @@ from datasets_core.errors import ConfigurationError, DatasetNotFoundError, Unkno
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download import DownloadConfig, DownloadMode
+from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.files import is_url, join, local_path
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo

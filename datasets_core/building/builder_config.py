@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import inspect
 import os
-import urllib.parse
 from typing import TYPE_CHECKING, Any
 
 from datasets_core.errors import ConfigurationError, UnknownOptionError
@@ -101,7 +100,9 @@ def _options_suffix(config_kwargs: dict[str, Any]) -> str:
     if not options:
         return ""
     if all(isinstance(value, (str, bool, int, float)) for value in options.values()):
-        spelled = ",".join(f"{name}={urllib.parse.quote_plus(str(value))}" for name, value in options.items())
+        from urllib.parse import quote_plus  # 3 ms that a config without options does without
+
+        spelled = ",".join(f"{name}={quote_plus(str(value))}" for name, value in options.items())
         if len(spelled) <= _READABLE:
             return spelled
     return Hasher.hash(options)

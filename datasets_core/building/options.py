@@ -9,7 +9,7 @@ from typing import Any
 from datasets_core.engines.engine import Engine, get_engine
 from datasets_core.errors import ConfigurationError
 from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download import DownloadConfig, DownloadMode
+from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.store.layout import EXTENSIONS
 
 _SIZE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)

@@ -44,7 +44,8 @@ from datasets_core.errors import (
 )
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download import DownloadConfig, DownloadManager, DownloadMode
+from datasets_core.fetch.download import DownloadManager
+from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.files import is_url, join, locked, write_atomically
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +46,8 @@ class ClassLabel(Feature):
         if names is not None and names_file is not None:
             raise ConfigurationError("A ClassLabel takes names or names_file, not both. Leave one out.")
         if names_file is not None:
-            listed = [line.strip() for line in Path(names_file).read_text(encoding="utf-8").splitlines() if line.strip()]
+            with open(names_file, encoding="utf-8") as file:
+                listed = [line.strip() for line in file.read().splitlines() if line.strip()]
         elif names is not None:
             if isinstance(names, (str, bytes, set, frozenset, Mapping)):
                 raise ConfigurationError(f"names={names!r} has no order. Pass the names of the classes as a list.")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, BinaryIO
 
 from datasets_core import files
@@ -16,6 +13,7 @@ from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError
 from datasets_core.fetch.cache import CachedFile, DownloadCache, Request
 from datasets_core.fetch.checksum import FileRecord, VerificationMode, check_file, check_files, record_of
+from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.extract import ExtractionCache
 from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.listing import ArchiveIterable, FilesIterable, iter_archive, iter_files
@@ -27,66 +25,6 @@ from datasets_core.fetch.transfer import HttpSource, Source, StoreSource, storag
 from datasets_core.progress import progress
 
 _FILE_SCHEME = "file://"
-
-
-class DownloadMode(StrEnum):
-    """What of an earlier run is used again: everything, the downloads, or nothing."""
-
-    REUSE_DATASET_IF_EXISTS = "reuse_dataset_if_exists"
-    REUSE_CACHE_IF_EXISTS = "reuse_cache_if_exists"
-    FORCE_REDOWNLOAD = "force_redownload"
-
-    @classmethod
-    def _missing_(cls, value: object) -> DownloadMode:
-        known = ", ".join(repr(mode.value) for mode in cls)
-        raise ConfigurationError(f"{value!r} is no download mode. Modes: {known}.")
-
-
-@dataclass
-class DownloadConfig:
-    """How files are fetched.
-
-    Attributes:
-        cache_dir: folder of downloads; the setting `downloads_dir` by default.
-        force_download: fetch again what is in the cache.
-        resume_download: has no effect: what can be continued safely is continued.
-        local_files_only: take everything from the cache.
-        proxies: scheme → URL of a proxy; what the environment says by default.
-        user_agent: added to ours.
-        extract_compressed_file: `download` unpacks what it fetched.
-        force_extract: unpack again.
-        delete_extracted: remove what was unpacked when the dataset is built.
-        extract_on_the_fly: has no effect: readers open compressed files as they are.
-        use_etag: ask the server whether a file in the cache is still current.
-        num_proc: files fetched at the same time (in threads); the setting `download_threads` by default.
-        max_retries: tries of one request; the setting of that name where that is more.
-        token: for the Hugging Face Hub.
-        storage_options: for fsspec, by protocol or plain; `{"https": {"headers": {…}}}` goes to the URL's own server only.
-        download_desc: the words of the progress bar.
-        disable_tqdm: show no progress bar.
-    """
-
-    cache_dir: str | os.PathLike[str] | None = None
-    force_download: bool = False
-    resume_download: bool = False
-    local_files_only: bool = False
-    proxies: dict[str, str] | None = None
-    user_agent: str | None = None
-    extract_compressed_file: bool = False
-    force_extract: bool = False
-    delete_extracted: bool = False
-    extract_on_the_fly: bool = False
-    use_etag: bool = True
-    num_proc: int | None = None
-    max_retries: int = 1
-    token: str | bool | None = field(default=None, repr=False)
-    storage_options: dict[str, Any] = field(default_factory=dict, repr=False)
-    download_desc: str | None = None
-    disable_tqdm: bool = False
-
-    def copy(self) -> DownloadConfig:
-        """A copy that shares nothing."""
-        return copy.deepcopy(self)
 
 
 class DownloadManager:

@@ -16,7 +16,6 @@ import functools
 import hashlib
 import os
 import re
-import secrets
 import sys
 import types
 import uuid
@@ -74,7 +73,7 @@ class Hasher:
 
 def random_fingerprint() -> str:
     """A fingerprint that no other has."""
-    return secrets.token_hex(_DIGEST_BYTES)
+    return os.urandom(_DIGEST_BYTES).hex()
 
 
 def fingerprint(*parts: Any, what: str = "This transform") -> str:
@@ -144,7 +143,7 @@ class _Writer:
             self._put("module", value.__name__.encode())
         elif isinstance(value, types.CodeType):
             self._write_code(value)
-        elif isinstance(value, (np.ndarray, np.generic, np.dtype, np.random.Generator, np.random.RandomState)):
+        elif isinstance(value, (np.ndarray, np.generic, np.dtype)) or _is_of_numpy_random(value):
             self._write_numpy(value)
         elif kind.__module__.partition(".")[0] == "pyarrow":
             self._write_arrow(value)
@@ -200,18 +199,21 @@ class _Writer:
     def _write_numpy(self, value: Any) -> None:
         if isinstance(value, np.dtype):
             self._put("dtype", repr(value.descr if value.fields else value.str).encode())
+        elif isinstance(value, (np.ndarray, np.generic)):
+            self._write_array(value)
         elif isinstance(value, np.random.Generator):
             self._items("Generator", (value.bit_generator.state,), 1)
-        elif isinstance(value, np.random.RandomState):
-            self._items("RandomState", (value.get_state(legacy=False),), 1)
         else:
-            array = np.asarray(value)
-            self.write(array.dtype)
-            self._put("shape", repr((type(value).__name__, array.shape)).encode())
-            if array.dtype.hasobject:
-                self._items("objects", array.ravel().tolist(), array.size)
-            else:
-                self._put("data", np.ascontiguousarray(array).tobytes())
+            self._items("RandomState", (value.get_state(legacy=False),), 1)
+
+    def _write_array(self, value: Any) -> None:
+        array = np.asarray(value)
+        self.write(array.dtype)
+        self._put("shape", repr((type(value).__name__, array.shape)).encode())
+        if array.dtype.hasobject:
+            self._items("objects", array.ravel().tolist(), array.size)
+        else:
+            self._put("data", np.ascontiguousarray(array).tobytes())
 
     def _write_arrow(self, value: Any) -> None:
         if isinstance(value, (pa.Table, pa.RecordBatch)):
@@ -348,6 +350,11 @@ def _ipc(value: Any) -> bytes:
 def _is_torch_tensor(value: Any) -> bool:
     kind = type(value)
     return kind.__module__ in ("torch", "torch.nn.parameter") and kind.__name__ in ("Tensor", "Parameter")
+
+
+def _is_of_numpy_random(value: Any) -> bool:
+    random = sys.modules.get("numpy.random")  # 10 ms to import, which numpy puts off too
+    return random is not None and isinstance(value, (random.Generator, random.RandomState))
 
 
 def _text(value: Any) -> bytes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import secrets
 from dataclasses import dataclass
 
 from datasets_core.config import settings
@@ -64,12 +63,12 @@ def lock_path(target: str) -> str:
 
 def staging_path(target: str) -> str:
     """A fresh name for a staging folder of `target`, in the same file system, owned by this process."""
-    return f"{staging_base(target)}.incomplete-{os.getpid()}-{secrets.token_hex(4)}"
+    return f"{staging_base(target)}.incomplete-{os.getpid()}-{os.urandom(4).hex()}"
 
 
 def temporary_path(path: str) -> str:
     """A fresh name beside `path` for a file that becomes `path` by a rename."""
-    return f"{path}.tmp-{os.getpid()}-{secrets.token_hex(4)}"
+    return f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import pytest
 from datasets_core.building.options import BuildOptions, parse_size
 from datasets_core.errors import ConfigurationError
 from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download import DownloadMode
+from datasets_core.fetch.download_config import DownloadMode
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from datasets_core import config
-from datasets_core.fetch.download import DownloadConfig, DownloadManager
+from datasets_core.fetch.download import DownloadManager
+from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.retry import RetryPolicy
 
 NOW = 1_000_000.0

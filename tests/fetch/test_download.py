@@ -20,7 +20,7 @@ from datasets_core.errors import (
     DownloadError,
 )
 from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download import DownloadConfig, DownloadManager, DownloadMode
+from datasets_core.fetch.download import DownloadManager
 
 BODY = bytes(range(256)) * 4000
 
@@ -191,16 +191,7 @@ def test_a_manager_can_be_sent_to_another_process(site, manager, faults):
     assert pickle.loads(pickle.dumps(manager)).download(site.at("/a")) == path
 
 
-def test_a_copied_config_shares_nothing():
-    one = DownloadConfig(storage_options={"a": {}})
-    two = one.copy()
-    two.storage_options["a"]["b"] = 1
-    assert one.storage_options == {"a": {}}
-
-
-def test_an_unknown_mode_names_the_known_ones():
-    with pytest.raises(ConfigurationError, match="'reuse_cache_if_exists'"):
-        DownloadMode("reuse")
+def test_an_unknown_verification_mode_names_the_known_ones():
     with pytest.raises(ConfigurationError, match="'basic_checks'"):
         VerificationMode("some")
 
