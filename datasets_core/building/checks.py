@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from datasets_core.building.hooks import Builder
 from datasets_core.errors import (
     DamagedShardError,
     ExpectedMoreSplitsError,
@@ -85,6 +86,20 @@ def check_downloads(expected: Mapping[str, Any] | None, recorded: Mapping[str, A
     """
     if recorded is not None:
         check_files(expected or None, recorded, mode)
+
+
+def check_manifest(builder: Builder, manifest: Manifest, downloads: Mapping[str, Any] | None, mode: VerificationMode) -> None:
+    """Compare a whole dataset, and the downloads that it was built from, with what its builder has on record.
+
+    A dataset of files that the user chose is a part of what is on record, and compared with nothing.
+
+    Raises:
+        VerificationError: they differ.
+    """
+    if builder.is_partial:
+        return
+    check_downloads(builder.recorded.download_checksums, downloads, mode)
+    check_splits(builder.recorded.splits, manifest.info.splits or {}, dataset=builder.label, mode=mode)
 
 
 def check_shards(folder: str, manifest: Manifest, on_bytes: Callable[[int], object] = lambda done: None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from datasets_core.meta.split_info import SplitInfo
@@ -78,3 +78,26 @@ class Hooks(Protocol):
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Pairs of key and row (or table)."""
         ...
+
+
+class Builder(Hooks, Protocol):
+    """What a build needs of a builder."""
+
+    hash: str
+    config_id: str
+    recorded: Any
+    is_partial: bool
+    token: bool | str | None
+    storage_options: dict[str, Any]
+    writer_batch_size: int | None
+    download_dir: str | None
+
+    @property
+    def version(self) -> Any:
+        """Its version."""
+
+    @property
+    def manual_download_instructions(self) -> str | None:
+        """What the user has to fetch by hand."""
+
+    def _split_generators(self, dl_manager: Any) -> Iterable[SplitGenerator]: ...

@@ -1,0 +1,355 @@
+"""One build, from the plan to the commit.
+
+Plan, run the jobs, let their schemas agree, check, write the manifest, one commit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+import os
+import re
+from collections.abc import Callable, Generator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.building import checks
+from datasets_core.building.generate import describe, place_of, run_job
+from datasets_core.building.hooks import Builder, SplitGenerator
+from datasets_core.building.jobs import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, ShardJob, ShardResult, divide
+from datasets_core.building.journal import Journal
+from datasets_core.building.keys import Clash, compare, compare_heads
+from datasets_core.building.options import BuildOptions
+from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
+from datasets_core.building.sources import identity_of, sources_of
+from datasets_core.config import settings
+from datasets_core.engines.local import ProcessEngine, ThreadEngine
+from datasets_core.engines.serial import SerialEngine
+from datasets_core.errors import (
+    ConfigurationError,
+    DatasetGenerationError,
+    DatasetsCoreError,
+    DownloadError,
+    ManualDownloadError,
+    WorkerDiedError,
+)
+from datasets_core.features.schema import Features
+from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.download import DownloadManager
+from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
+from datasets_core.meta.split_info import SplitDict, SplitInfo
+from datasets_core.progress import progress
+from datasets_core.store.commit import Staging
+from datasets_core.store.manifest import Manifest, ShardRecord
+from datasets_core.store.writer import ShardWriter
+
+logger = logging.getLogger(__name__)
+
+_SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
+
+
+def build(builder: Builder, options: BuildOptions) -> Manifest:
+    """Build a dataset; the caller holds its lock.
+
+    Raises:
+        DatasetsCoreError: of the kind that says what is wrong.
+    """
+    staging = Staging.adopt_or_create(options.output_dir)
+    try:
+        return _Build(builder, options, staging).run()
+    except (KeyboardInterrupt, DownloadError, WorkerDiedError):
+        raise  # the next run takes over the finished jobs
+    except BaseException:
+        staging.discard()
+        raise
+
+
+class _Build:
+    """One build under the lock, into one staging folder."""
+
+    def __init__(self, builder: Builder, options: BuildOptions, staging: Staging) -> None:
+        self.builder, self.options, self.staging = builder, options, staging
+
+    def run(self) -> Manifest:
+        """Everything, up to the commit."""
+        dl_manager = self.options.dl_manager or _download_manager(self.builder, self.options)
+        splits = self._split_generators(dl_manager)
+        downloads = _recorded(dl_manager)
+        if not self.builder.is_partial:
+            checks.check_downloads(self.builder.recorded.download_checksums, downloads, self.options.verification)
+        plans = {split.name: self._jobs(split) for split in splits}
+        with Journal(self.staging.folder, _plan_identity(self.builder, self.options, splits)) as journal:
+            results = {split.name: self._run_split(split, plans[split.name], journal) for split in splits}
+            schema, fitted = self._agree(results, journal)
+        shards = [shard for split, found in fitted.items() for shard in self._split_shards(split, found, schema)]
+        manifest = self._manifest(shards, schema, splits, downloads)
+        checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
+        for split in splits:
+            split.split_info = (manifest.info.splits or SplitDict())[split.name]
+        committed = self.staging.commit(manifest, storage_options=self.options.storage_options)
+        if hasattr(dl_manager, "manage_extracted_files"):
+            dl_manager.manage_extracted_files()
+        return committed
+
+    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        builder = self.builder
+        instructions = builder.manual_download_instructions
+        if instructions is not None and getattr(dl_manager, "manual_dir", None) is None:
+            raise ManualDownloadError(builder.label, str(instructions))
+        try:
+            splits = list(builder._split_generators(dl_manager))
+        except DatasetsCoreError:
+            raise
+        except Exception as error:
+            raise DatasetGenerationError(
+                f"{builder.label} failed to name its splits, {place_of(error, builder)}: {describe(error)}. "
+                "Mend the code there, or the data that it reads."
+            ) from error
+        check_split_names([split.name for split in splits], builder.label)
+        return splits
+
+    def _jobs(self, split: SplitGenerator) -> list[ShardJob]:
+        rows = self.builder.yields == "rows"
+        parts = divide(split.gen_kwargs, group_bytes=ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES)
+        return [self._job(split.name, part, index, len(parts), f"{split.name}-{index:05d}") for index, part in enumerate(parts)]
+
+    def _job(self, split: str, gen_kwargs: dict[str, Any], index: int, count: int, stem: str) -> ShardJob:
+        features = self.builder.info.features
+        return ShardJob(
+            builder=self.builder,
+            split=split,
+            gen_kwargs=gen_kwargs,
+            index=index,
+            count=count,
+            folder=self.staging.folder,
+            stem=stem,
+            schema=None if features is None else features.arrow_schema,
+            file_format=self.options.file_format,
+            max_shard_bytes=self.options.max_shard_bytes,
+            batch_rows=self.builder.writer_batch_size,
+            compare_keys=self.options.verification is not VerificationMode.NO_CHECKS,
+            keep_keys=count > 1 and self.builder.yields == "rows",
+        )
+
+    # -- jobs ----------------------------------------------------------------------------------------------------------
+
+    def _run_split(self, split: SplitGenerator, jobs: list[ShardJob], journal: Journal) -> list[_Done]:
+        """The results of a split, in the order of its rows.
+
+        Parts whose rows share keys, or whose code fails at its first row, were not meant to be made apart: such a split is
+        built again in one piece, as its author wrote it.
+        """
+        if len(jobs) == 1 or self.builder.yields == "tables":
+            return self._run(split.name, run_job, jobs, journal)
+        try:
+            done = self._run(
+                split.name, run_job, jobs, journal, arrived=functools.partial(_compare_arrival, self.staging.folder)
+            )
+            compare([result.keys for _, result in done if result.keys is not None], self.staging.folder)
+            return done
+        except Clash:
+            why = "its parts share keys"
+        except DatasetGenerationError as error:
+            if error.row != 0:
+                raise
+            why = f"a part fails by itself ({error})"
+        logger.warning(
+            "Split %r of %s is built in one piece: %s. Keys that differ between the lists in gen_kwargs allow parallel builds.",
+            split.name,
+            self.builder.label,
+            why,
+        )
+        whole = self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-whole")
+        return self._run(split.name, run_job, [whole], journal)
+
+    def _run(
+        self,
+        split: str,
+        function: Callable[..., ShardResult],
+        jobs: Sequence[Any],
+        journal: Journal,
+        *,
+        arrived: Callable[[dict[int, ShardResult], int], None] = lambda results, latest: None,
+    ) -> list[_Done]:
+        """Run the jobs that the journal does not have; the results of all, in order."""
+        results = {index: journal.finished[job.name] for index, job in enumerate(jobs) if job.name in journal.finished}
+        if results:
+            logger.info("Taking over %d of %d finished jobs of split %r.", len(results), len(jobs), split)
+        for index in sorted(results):
+            arrived({before: result for before, result in results.items() if before <= index}, index)
+        waiting = [index for index in range(len(jobs)) if index not in results]
+        engine = self.options.engine
+        if len(waiting) == 1 and isinstance(engine, (ProcessEngine, ThreadEngine)):
+            engine = SerialEngine()  # a worker would be started for nothing
+        with progress(f"Building {split}", total=_expected_rows(self.builder, split)) as bar:
+            bar.update(sum(result.rows for result in results.values()))
+            here = isinstance(engine, SerialEngine)
+            work = functools.partial(function, on_rows=bar.update) if here else function
+            running = engine.run(work, [jobs[index] for index in waiting])
+            try:
+                for position, result in running:
+                    index = waiting[position]
+                    journal.record(result)
+                    results[index] = result
+                    if not here:
+                        bar.update(result.rows)
+                    arrived(results, index)
+            finally:
+                if isinstance(running, Generator):
+                    running.close()
+        return [(jobs[index], results[index]) for index in range(len(jobs))]
+
+    # -- one schema ----------------------------------------------------------------------------------------------------
+
+    def _agree(self, results: dict[str, list[_Done]], journal: Journal) -> tuple[pa.Schema, dict[str, list[ShardResult]]]:
+        """The schema of all jobs, and their results with it: made again, or cast, where a job had another one."""
+        done = [pair for pairs in results.values() for pair in pairs]
+        schema = agreed_schema(self.builder, done)
+        fitted: dict[str, list[ShardResult]] = {}
+        for split, pairs in results.items():
+            narrow = [(job, result) for job, result in pairs if result.shards and result.schema != schema]
+            again = {
+                job.name: result
+                for (job, _), (_, result) in zip(narrow, self._widen(split, narrow, schema, journal), strict=True)
+            }
+            fitted[split] = [again.get(job.name, result) for job, result in pairs]
+        return schema, fitted
+
+    def _widen(self, split: str, narrow: list[_Done], schema: pa.Schema, journal: Journal) -> list[_Done]:
+        if not narrow:
+            return []
+        wide = [dataclasses.replace(job, schema=schema, stem=f"{job.stem}-r") for job, _ in narrow]
+        if self.builder.rereads:
+            return self._run(split, run_job, wide, journal)
+        jobs = [RecastJob(job, result) for job, (_, result) in zip(wide, narrow, strict=True)]
+        return self._run(split, recast_job, jobs, journal)
+
+    def _split_shards(self, split: str, results: list[ShardResult], schema: pa.Schema) -> list[ShardRecord]:
+        shards = [shard for result in results for shard in result.shards]
+        if shards:
+            return shards
+        with ShardWriter(
+            self.staging.folder, f"{split}-empty", split=split, schema=schema, file_format=self.options.file_format
+        ) as writer:
+            return writer.close()
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    def _manifest(
+        self, shards: list[ShardRecord], schema: pa.Schema, splits: list[SplitGenerator], downloads: dict[str, Any] | None
+    ) -> Manifest:
+        info = self.builder.info.copy()
+        if info.features is None:
+            info.features = Features.from_arrow_schema(schema)
+        made: SplitDict = SplitDict(dataset_name=info.dataset_name)
+        for split in splits:
+            own = [shard for shard in shards if shard.split == split.name]
+            made.add(
+                SplitInfo(
+                    name=split.name,
+                    num_bytes=sum(shard.num_bytes for shard in own),
+                    num_examples=sum(shard.rows for shard in own),
+                    shard_lengths=[shard.rows for shard in own],
+                    dataset_name=info.dataset_name,
+                )
+            )
+        info.splits = made
+        info.download_checksums = downloads
+        sizes = [record.get("num_bytes") for record in (downloads or {}).values()]
+        info.download_size = sum(size for size in sizes if size is not None)
+        info.dataset_size = sum(shard.num_bytes for shard in shards)
+        info.size_in_bytes = info.download_size + info.dataset_size
+        sources = sources_of(
+            self.builder.config.data_files,
+            [split.gen_kwargs for split in splits],
+            downloads or {},
+            hashed=self.options.verification is VerificationMode.ALL_CHECKS,
+        )
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        return Manifest(info, tuple(shards), self.options.file_format, str(self.options.verification.value), sources, created)
+
+
+_Done = tuple[Any, ShardResult]  # a job and what came of it
+
+
+def _compare_arrival(folder: str, results: dict[int, ShardResult], latest: int) -> None:
+    order = sorted(index for index, result in results.items() if result.keys is not None)
+    records = [result.keys for index in order if (result := results[index]).keys is not None]
+    if latest in order:
+        compare_heads(records, order.index(latest), folder)
+
+
+def check_split_names(names: Sequence[str], label: str) -> None:
+    """Refuse names that no expression can mean.
+
+    Raises:
+        ConfigurationError: no split at all, a name twice, `all`, or a name that is not made of words and points.
+    """
+    if not names:
+        raise ConfigurationError(f"{label} names no splits. Return at least one SplitGenerator from _split_generators.")
+    for name in names:
+        if not _SPLIT_NAME.fullmatch(name):
+            raise ConfigurationError(f"{label} calls a split {name!r}. Use letters, digits and '_', and '.' between them.")
+        if name == "all":
+            raise ConfigurationError(f"{label} calls a split 'all', which means the union of the splits. Choose another name.")
+        if names.count(name) > 1:
+            raise ConfigurationError(f"{label} has two splits called {name!r}. Give each split a name of its own.")
+
+
+def _expected_rows(builder: Builder, split: str) -> int | None:
+    recorded = (builder.recorded.splits or {}).get(split)
+    return recorded.num_examples or None if recorded is not None and not builder.is_partial else None
+
+
+def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[SplitGenerator]) -> str:
+    """The identity of what is built, for the journal; one that never returns where the parts have none."""
+    limits = settings()
+    parts = [
+        builder.hash,
+        builder.config_id,
+        str(builder.version),
+        builder.yields,
+        None if builder.info.features is None else builder.info.features.arrow_schema.serialize().to_pybytes(),
+        options.file_format,
+        options.verification.value,
+        options.max_shard_bytes or limits.max_shard_bytes,
+        limits.batch_bytes,
+        limits.batch_rows,
+        builder.writer_batch_size,
+        [(split.name, split.gen_kwargs) for split in splits],
+    ]
+    identity = identity_of(parts) if builder.hash else None
+    return identity or os.urandom(16).hex()
+
+
+# -- downloads ---------------------------------------------------------------------------------------------------------
+
+
+def _download_manager(builder: Builder, options: BuildOptions) -> Any:
+    config = options.download_config or DownloadConfig(
+        cache_dir=builder.download_dir, token=builder.token, storage_options=builder.storage_options
+    )
+    if options.mode is DownloadMode.FORCE_REDOWNLOAD:
+        config = config.copy()
+        config.force_download = config.force_extract = True
+    manager = DownloadManager(
+        dataset_name=builder.dataset_name,
+        data_dir=builder.config.data_dir,
+        download_config=config,
+        base_path=options.base_path,
+        record_checksums=True,
+    )
+    manager.verification = options.verification
+    if not builder.is_partial:
+        manager.expected = builder.recorded.download_checksums or None
+    return manager
+
+
+def _recorded(dl_manager: Any) -> dict[str, Any] | None:
+    """What the manager recorded of its downloads; None where it records nothing."""
+    recorder = getattr(dl_manager, "get_recorded_sizes_checksums", None)
+    found = recorder() if recorder is not None else None
+    return dict(found) if isinstance(found, dict) else None
