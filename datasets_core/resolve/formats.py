@@ -11,8 +11,6 @@ from typing import Any
 
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DataFilesWarning
-from datasets_core.fetch.archive import walk
-from datasets_core.fetch.listing import is_hidden
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
 from datasets_core.resolve import registry
 
@@ -110,6 +108,9 @@ def _archives(paths: Iterable[str]) -> Iterable[str]:
 
 
 def _inside(path: str) -> Iterable[Choice]:
+    from datasets_core.fetch.archive import walk  # 6 ms that files beside archives do without
+    from datasets_core.fetch.listing import is_hidden
+
     for member, _ in islice(walk(path), _MEMBERS):
         if member.kind == "file" and not any(is_hidden(part) for part in member.path.split("/")):
             choice = _choice(member.path)

@@ -46,6 +46,7 @@ class Bench:
         command = [self.implementations[module], str(Path(__file__).with_name("cell.py")), name, module]
         command += [str(self.root), str(work), str(warm), str(self.options.scale), mode]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1", "HF_HOME": str(work)}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled, so is this one
         if module == "datasets_core":
             environment["PYTHONPATH"] = str(ROOT)
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
