@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError, MaskLengthError, RowIndexError
 
-Ints = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Ints: TypeAlias = "npt.NDArray[np.int64]"
 
 _ADVICE = "Use an int, a slice, a range, a list or array of ints, a mask with one boolean for each row, or a column name"
 

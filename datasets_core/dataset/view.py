@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.errors import RowIndexError
 from datasets_core.format.row_reader import RowReader
 from datasets_core.store.table import RowTable
 
-Ints = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Ints: TypeAlias = "npt.NDArray[np.int64]"
 Row = dict[str, Any]
 
 _FIRST_ROWS, _MOST_ROWS = 16, 1000  # of a block: the first row comes at once, the others cheaply

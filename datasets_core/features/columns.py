@@ -13,10 +13,9 @@ from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.errors import CastError
@@ -27,6 +26,9 @@ from datasets_core.features.labels import ClassLabel
 from datasets_core.features.nesting import Misfit, list_array, raw_values, rows_of, struct_array
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
 from datasets_core.features.values import as_elements, coercer, is_dict_of_lists, lists_from_dicts, shown
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 types = pa.types
 Column = Callable[[list[Any]], pa.Array]

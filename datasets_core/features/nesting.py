@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 types = pa.types
-Mask = npt.NDArray[np.bool_]
-Lengths = npt.NDArray[np.int64]
+Mask: TypeAlias = "npt.NDArray[np.bool_]"
+Lengths: TypeAlias = "npt.NDArray[np.int64]"
 
 
 class Misfit(Exception):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -134,6 +133,8 @@ def _fine(whole: Any, nanosecond: int, make: Callable[[Any, int], Any]) -> Any:
 
 def _zone(name: str) -> dt.tzinfo:
     """The time zone as pyarrow gives it: the system's `ZoneInfo`, or a fixed offset such as `+05:30`."""
+    from zoneinfo import ZoneInfo  # 1.5 ms that columns without zones do without
+
     zone: dt.tzinfo = pa.lib.string_to_tzinfo(name)
     return ZoneInfo("UTC") if zone is dt.UTC else zone
 
@@ -147,6 +148,8 @@ def _dictionary_reader(type_: pa.DataType) -> Reader:
         if len(array.dictionary) > len(array):  # a few rows of a large dictionary
             return values(array.dictionary_decode())
         known = values(array.dictionary)
+        if not known:  # what codes there are stand under a null of a parent
+            return [None] * len(array)
         codes = array.indices.to_pylist()
         if array.indices.null_count:
             return [None if code is None else known[code] for code in codes]

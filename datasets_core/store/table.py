@@ -9,16 +9,18 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.errors import CastError
 from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of
 
-Ints = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Ints: TypeAlias = "npt.NDArray[np.int64]"
 
 _ROWS_PER_TAKE = 5  # a take costs as much as so many slices of one row
 

@@ -23,6 +23,12 @@ def test_a_null_within_a_dictionary_is_a_null() -> None:
     assert reader(array.type)(array) == [None, "a"]
 
 
+def test_a_dictionary_may_be_empty_where_all_parents_are_null() -> None:
+    array = pa.array([None, None], pa.list_(pa.dictionary(pa.int8(), pa.string()), 1))
+
+    assert reader(array.type)(array) == [None, None]
+
+
 def test_sliced_maps_and_fixed_lists_begin_where_they_should() -> None:
     days = [dt.date(2020, 1, day) for day in range(1, 7)]
     maps = pa.array([[("a", day)] for day in days], pa.map_(pa.string(), pa.date32())).slice(2, 3)
