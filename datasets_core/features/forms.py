@@ -31,12 +31,13 @@ FEATURE_TYPES: dict[str, Callable[..., Any]] = {
 }
 """The feature types by the name that the written forms use."""
 
+MAX_CLASSES = 10_000_000
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "Value": ("dtype",),
     "List": ("feature", "length"),
     "LargeList": ("feature",),
     "Sequence": ("feature", "length"),
-    "ClassLabel": ("names", "num_classes", "names_file"),
+    "ClassLabel": ("names", "num_classes"),  # a description names no file: reading one is for code that the user runs
     "Translation": ("languages",),
     "TranslationVariableLanguages": ("languages", "num_languages"),
     **{f"Array{n}D": ("shape", "dtype") for n in range(2, 6)},
@@ -131,6 +132,9 @@ def _arguments(kind: str, path: str) -> tuple[str, ...]:
 
 
 def _make(kind: str, arguments: dict[str, Any], path: str) -> FeatureType:
+    count = arguments.get("num_classes")
+    if isinstance(count, int) and count > MAX_CLASSES:
+        raise ConfigurationError(f"Feature {path!r} has {count:,} classes, more than {MAX_CLASSES:,}. Mend the metadata.")
     try:
         return FEATURE_TYPES[kind](**arguments)  # type: ignore[no-any-return]
     except ConfigurationError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_f
 from datasets_core.meta.info import DatasetInfo
 
 DEFAULT = "default"
+# What a builder is told by the library: a card or a user that could say it as an option would choose the folder of the build.
+_RESERVED = frozenset(inspect.signature(DatasetBuilder.__init__).parameters) - {"writer_batch_size", "config_kwargs"} | {"name"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +52,21 @@ class Request:
         """A builder of `cls` with what every kind of source passes on.
 
         Raises:
-            ConfigurationError: an option that has the name of something that is passed on.
+            ConfigurationError: an option that has the name of something that the library says to a builder.
         """
-        passed = {
-            "cache_dir": self.cache_dir,
-            "features": self.features,
-            "token": self.token,
-            "storage_options": self.storage_options,
-            **own,
-        }
-        clash = sorted(passed.keys() & options.keys())
+        clash = sorted(_RESERVED & options.keys())
         if clash:
             raise ConfigurationError(
                 f"{clash[0]!r} is no option of a config: it follows from the other arguments. Leave it out."
             )
-        return cls(**passed, **options)
+        return cls(
+            cache_dir=self.cache_dir,
+            features=self.features,
+            token=self.token,
+            storage_options=self.storage_options,
+            **own,
+            **options,
+        )
 
 
 class Source(Protocol):

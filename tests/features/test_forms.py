@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -195,6 +196,26 @@ def test_an_unknown_type_is_named_with_its_column(kind: str) -> None:
 def test_an_unknown_type_in_a_card_is_named_with_its_column(entry: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match=r"'a'.*'hologram'"):
         features_from_yaml([{"name": "a", **entry}])
+
+
+def test_a_description_names_no_file(tmp_path: Path) -> None:
+    """A card, `dataset_infos.json` and the metadata of a file come from others, and what they name is not opened."""
+    (tmp_path / "secret.txt").write_text("token\n")
+    named = {"names_file": str(tmp_path / "secret.txt")}
+    with pytest.raises(ConfigurationError, match="needs its classes"):
+        feature_from_json({**named, "_type": "ClassLabel"})
+    with pytest.raises(ConfigurationError, match="needs its classes"):
+        features_from_yaml([{"name": "a", "dtype": {"class_label": named}}])
+
+
+def test_the_names_that_were_read_from_a_file_are_in_the_description() -> None:
+    form = {"num_classes": 1, "names": ["x"], "names_file": "gone.txt", "id": None, "_type": "ClassLabel"}
+    assert feature_from_json(form) == ClassLabel(names=["x"])
+
+
+def test_a_description_of_more_classes_than_memory_holds_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="'a' has 1,000,000,000,000 classes"):
+        features_from_yaml([{"name": "a", "dtype": {"class_label": {"num_classes": 10**12}}}])
 
 
 def test_forms_nested_too_deep_are_refused() -> None:

@@ -221,6 +221,14 @@ def test_a_card_does_not_reach_out_of_its_folder(write: Callable[..., Path], pat
         _source(folder).builder()
 
 
+@pytest.mark.parametrize("option", ["config_id: ../../../out", "hash: ../../out", "repo_id: ../out", "name: en", "self: 1"])
+def test_a_card_does_not_choose_the_folder_of_the_build(write: Callable[..., Path], option: str) -> None:
+    card = f"---\nconfigs:\n- config_name: default\n  data_files: a.csv\n  {option}\n---\n"
+    folder = write(README_dot_md=card, a_dot_csv="a\n1\n")
+    with pytest.raises(ConfigurationError, match=f"{option.partition(':')[0]!r} is no option of a config"):
+        _source(folder).builder()
+
+
 def test_files_that_the_card_names_and_that_are_gone_are_an_error(write: Callable[..., Path]) -> None:
     folder = write(README_dot_md="---\nconfigs:\n- config_name: a\n  data_files: none/*.csv\n---\n")
     with pytest.raises(DataFilesNotFoundError, match="none"):
