@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -17,13 +17,11 @@ from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Value
 from datasets_core.features.labels import ClassLabel
 
-from ._csv_form import CsvForm
-from ._csv_pandas import read_csv_by_pandas
-from ._csv_read import read_csv
-from ._csv_records import Grammar
-from ._csv_types import DEFAULT_NULLS, TextRules, widened
 from ._source import Source
 from ._tables import FileBuilder
+
+if TYPE_CHECKING:
+    from ._csv_form import CsvForm
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}}
 
@@ -132,6 +130,10 @@ class CsvConfig(BuilderConfig):
 
     def form(self) -> CsvForm:
         """The layout that these options describe."""
+        from ._csv_form import CsvForm  # here and below: 25 ms, by pyarrow.compute, that a dataset which stands does without
+        from ._csv_records import Grammar
+        from ._csv_types import TextRules
+
         sep = self.sep or ","
         quote = None if self.quoting == 3 else self.quotechar
         nulls = self._nulls()
@@ -174,6 +176,8 @@ class CsvConfig(BuilderConfig):
     def _nulls(self) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
         if not self.na_filter:
             return ()
+        from ._csv_types import DEFAULT_NULLS
+
         default = DEFAULT_NULLS if self.keep_default_na else ()
         if isinstance(self.na_values, dict):
             return {"": default, **{str(name): default + _spelled(values) for name, values in self.na_values.items()}}
@@ -188,9 +192,14 @@ class Csv(FileBuilder):
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
         """See `FileBuilder.join_types`: what is not a number everywhere is text."""
+        from ._csv_types import widened
+
         return widened(a, b)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        from ._csv_pandas import read_csv_by_pandas
+        from ._csv_read import read_csv
+
         config: CsvConfig = self.config
         as_text = [name for name, feature in (self.wanted or {}).items() if _is_text(feature)]
         if (option := config.pandas_only) is not None:

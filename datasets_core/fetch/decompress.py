@@ -6,10 +6,7 @@ several streams in a row are one file; zero bytes after the end of gz, bz2 and x
 
 from __future__ import annotations
 
-import bz2
 import io
-import lzma
-import zlib
 from collections.abc import Callable
 from typing import Any, BinaryIO, Protocol, cast
 
@@ -40,6 +37,8 @@ class _Gunzip:
     """zlib's object for gzip, with the manners of those of bz2 and lzma."""
 
     def __init__(self) -> None:
+        import zlib  # here and below: 1 ms that plain files do without
+
         self._object = zlib.decompressobj(wbits=31)
         self.needs_input = True
 
@@ -57,11 +56,19 @@ class _Gunzip:
         return out
 
 
-_MAKERS: dict[str, Callable[[], _Decompressor]] = {
-    "gz": _Gunzip,
-    "bz2": bz2.BZ2Decompressor,
-    "xz": lambda: lzma.LZMADecompressor(format=lzma.FORMAT_XZ),
-}
+def _bunzip2() -> _Decompressor:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
+def _unxz() -> _Decompressor:
+    import lzma
+
+    return lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
+
+
+_MAKERS: dict[str, Callable[[], _Decompressor]] = {"gz": _Gunzip, "bz2": _bunzip2, "xz": _unxz}
 _ARROW_NAMES = {"zst": "zstd", "lz4": "lz4"}
 
 
@@ -69,7 +76,11 @@ class _Streams(io.RawIOBase):
     """The plain bytes of one or more gz, bz2 or xz streams in a row."""
 
     def __init__(self, source: BinaryIO, kind: str, path: str) -> None:
+        import lzma
+        import zlib
+
         self._source, self._kind, self._path = source, kind, path
+        self._errors = (zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
         self._make = _MAKERS[kind]
         self._current = self._make()
         self._pending = b""
@@ -91,7 +102,7 @@ class _Streams(io.RawIOBase):
                     raise ArchiveError(self._path, f"the {self._kind} stream stops before its end", advice=_DAMAGED)
             try:
                 out = self._current.decompress(data, len(view))
-            except (zlib.error, lzma.LZMAError, EOFError, OSError, ValueError) as error:
+            except self._errors as error:
                 raise ArchiveError(self._path, f"damaged {self._kind} data ({error})", advice=_DAMAGED) from error
             if self._current.eof:
                 self._next_stream()
