@@ -25,7 +25,7 @@ from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.nesting import Misfit, list_array, raw_values, rows_of, struct_array
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
-from datasets_core.features.values import as_elements, coercer, is_dict_of_lists, lists_from_dicts, shown
+from datasets_core.features.values import as_elements, coercer, is_dict_of_lists, is_missing, lists_from_dicts, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,13 +36,8 @@ Column = Callable[[list[Any]], pa.Array]
 
 ARROW_ERRORS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 _INTEGERS = frozenset({int, *(np.dtype(code).type for code in "bhilqBHILQ")})
+_UNSIGNED_64 = frozenset(np.dtype(code).type for code in "LQ")
 _FLOATS = frozenset({float, *(np.dtype(code).type for code in "efd")})
-_MISSING = {"NAType", "NaTType", "MaskedConstant"}  # pandas.NA, pandas.NaT, numpy.ma.masked
-
-
-def is_missing(value: object) -> bool:
-    """True for None, and for what other libraries have instead of it."""
-    return value is None or type(value).__name__ in _MISSING
 
 
 def compile_column(feature: FeatureType) -> Column:
@@ -77,7 +72,7 @@ def _safe_types(t: pa.DataType) -> frozenset[Any]:
     if types.is_integer(t):
         safe = _INTEGERS
     elif types.is_floating(t):
-        safe = _FLOATS | _INTEGERS
+        safe = _FLOATS | _INTEGERS - _UNSIGNED_64  # of which pyarrow makes negative floats
     elif types.is_boolean(t):
         safe = frozenset({bool, np.bool_})
     elif types.is_string(t) or types.is_large_string(t) or types.is_string_view(t):

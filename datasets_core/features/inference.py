@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.features.columns import ARROW_ERRORS, compile_column, is_missing
+from datasets_core.features.columns import ARROW_ERRORS, compile_column
 from datasets_core.features.dtypes import MAX_DEPTH
 from datasets_core.features.merge import merge_types
 from datasets_core.features.nesting import Misfit, list_array, rows_of, struct_array
 from datasets_core.features.schema import feature_from_arrow
-from datasets_core.features.values import as_elements, plain_scalar, shown
+from datasets_core.features.values import as_elements, is_missing, plain_scalar, shown
 
 types = pa.types
 _BYTES = frozenset({bytes, bytearray, memoryview})
@@ -223,7 +223,14 @@ def _group(value: Any) -> Any:
         return value.dtype
     if isinstance(value, datetime.datetime):
         return datetime.datetime, value.tzinfo is None
+    if _is_fine_time(value):
+        return pa.time64("ns")
     return list if isinstance(value, (list, tuple)) else type(value)
+
+
+def _is_fine_time(value: Any) -> bool:
+    """True for a time of day with nanoseconds, for which Python and numpy have no type."""
+    return isinstance(value, pa.Time64Scalar) or (isinstance(value, datetime.time) and getattr(value, "nanosecond", 0) > 0)
 
 
 def _type_of_group(members: list[Any], depth: int) -> pa.DataType:
@@ -235,6 +242,8 @@ def _type_of_group(members: list[Any], depth: int) -> pa.DataType:
         return arrow_type
     if isinstance(first, np.generic):
         return _numpy_type(first.dtype)
+    if _is_fine_time(first):
+        return pa.time64("ns")
     return infer_column(members, depth).type
 
 
@@ -262,7 +271,7 @@ def _plain(value: Any) -> Any:
     """`value` as one of the kinds that Arrow knows."""
     if isinstance(value, (np.ndarray, np.generic)):
         return _plain_numpy(value)
-    if type(value) in _DIRECT:
+    if type(value) in _DIRECT or _is_fine_time(value):
         return value
     for kind, convert in _CONVERSIONS:
         if isinstance(value, kind):
@@ -270,7 +279,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
         return _plain_moment(value)
     if isinstance(value, pa.Scalar):
-        return _plain(value.as_py())
+        return _plain(plain_scalar(value))
     try:
         return list(as_elements(value))
     except CastError:

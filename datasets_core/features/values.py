@@ -41,13 +41,29 @@ def _refuse(value: object, target: pa.DataType | str, why: str = "") -> CastErro
     return CastError(f"{shown(value)} ({type(value).__name__}) is no {target}{f': {why}' if why else ''}.")
 
 
+_MISSING = {"NAType", "NaTType", "MaskedConstant"}  # pandas.NA, pandas.NaT, numpy.ma.masked
+
+
+def is_missing(value: object) -> bool:
+    """True for None, and for what other libraries have instead of it."""
+    if value is None or type(value).__name__ in _MISSING:
+        return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return isinstance(value, pa.Scalar) and not value.is_valid
+
+
 def plain_scalar(value: Any) -> Any:
-    """`value` without its numpy or Arrow wrapper, where it is one scalar."""
+    """`value` without its numpy or Arrow wrapper, where it is one scalar; moments of nanoseconds stay with numpy."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return value
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, pa.Scalar):
+        if value.is_valid and types.is_timestamp(value.type):
+            return np.datetime64(value.value, value.type.unit) if value.type.unit == "ns" else value.as_py()
+        if value.is_valid and types.is_duration(value.type):
+            return np.timedelta64(value.value, value.type.unit)
         return value.as_py()
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return plain_scalar(value[()])
@@ -128,9 +144,14 @@ def _booleans(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     return coerce
 
 
+def _shortest(value: Any) -> Any:
+    """`value` as a plain scalar; a short float as the text that numpy writes, which has no digits of the longer float."""
+    return str(value) if isinstance(value, (np.float16, np.float32)) else plain_scalar(value)
+
+
 def _strings(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     def coerce(value: Any) -> str:
-        value = plain_scalar(value)
+        value = _shortest(value)
         if isinstance(value, (bytes, bytearray, memoryview)):
             try:
                 return bytes(value).decode()
@@ -173,7 +194,7 @@ def _binaries(arrow_type: pa.DataType) -> Callable[[Any], Any]:
 
 def _decimals(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     def coerce(value: Any) -> decimal.Decimal:
-        value = plain_scalar(value)
+        value = _shortest(value)
         if isinstance(value, (bytes, bytearray)):
             raise _refuse(value, arrow_type)
         try:
@@ -187,9 +208,11 @@ def _decimals(arrow_type: pa.DataType) -> Callable[[Any], Any]:
 
 def _dates(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     def coerce(value: Any) -> datetime.date:
-        value = _moment(plain_scalar(value), arrow_type)
+        value = plain_scalar(value)
+        if isinstance(value, np.datetime64):
+            return _EPOCH + datetime.timedelta(_in_unit(value, "D", arrow_type))
         if isinstance(value, datetime.datetime):
-            if value.time() != datetime.time():
+            if value.time() != datetime.time() or getattr(value, "nanosecond", 0) > 0:
                 raise _refuse(value, arrow_type, "its time of day would be lost")
             return value.date()
         if isinstance(value, datetime.date):
@@ -219,9 +242,7 @@ def _timestamps(arrow_type: pa.DataType) -> Callable[[Any], Any]:
                 return _from_text(value, arrow_type).value
             to_datetime64 = getattr(value, "to_datetime64", None)  # what pandas calls it
             if isinstance(value, np.datetime64) or to_datetime64:
-                wide = np.array([to_datetime64() if to_datetime64 else value])
-                scalar = pa.array(wide).cast(pa.timestamp("ns" if "ns" in str(wide.dtype) else "us"))[0]
-                return scalar.cast(pa.timestamp(arrow_type.unit)).value
+                return _in_unit(to_datetime64() if to_datetime64 else value, arrow_type.unit, arrow_type)
             if isinstance(value, datetime.datetime):
                 return pa.scalar(value, finest).cast(arrow_type).value
             if isinstance(value, datetime.date):
@@ -247,8 +268,12 @@ def _times(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     unit = arrow_type.unit
 
     def coerce(value: Any) -> Any:
+        if isinstance(value, (pa.Time32Scalar, pa.Time64Scalar)):
+            return _scaled(value.value * (_PER_SECOND["ns"] // _PER_SECOND[value.type.unit]), unit, value, arrow_type)
         value = plain_scalar(value)
         if isinstance(value, int) and not isinstance(value, bool):
+            if not 0 <= value < 86400 * _PER_SECOND[unit]:
+                raise _refuse(value, arrow_type, "it is not within a day")
             return value
         if isinstance(value, str):
             try:
@@ -258,7 +283,7 @@ def _times(arrow_type: pa.DataType) -> Callable[[Any], Any]:
         if not isinstance(value, datetime.time):
             raise _refuse(value, arrow_type)
         micros = ((value.hour * 60 + value.minute) * 60 + value.second) * 10**6 + value.microsecond
-        return _scaled(micros, unit, value, arrow_type)
+        return _scaled(micros * 1000 + getattr(value, "nanosecond", 0), unit, value, arrow_type)
 
     return coerce
 
@@ -270,26 +295,40 @@ def _durations(arrow_type: pa.DataType) -> Callable[[Any], Any]:
         value = plain_scalar(value)
         if isinstance(value, int) and not isinstance(value, bool):
             return value
-        if isinstance(value, np.timedelta64):
-            return pa.array(np.array([value])).cast(arrow_type)[0].value
+        to_timedelta64 = getattr(value, "to_timedelta64", None)  # what pandas calls it
+        if isinstance(value, np.timedelta64) or to_timedelta64:
+            return _in_unit(to_timedelta64() if to_timedelta64 else value, unit, arrow_type)
         if not isinstance(value, datetime.timedelta):
             raise _refuse(value, arrow_type)
-        return _scaled(value // datetime.timedelta(microseconds=1), unit, value, arrow_type)
+        return _scaled(value // datetime.timedelta(microseconds=1) * 1000, unit, value, arrow_type)
 
     return coerce
 
 
-def _scaled(micros: int, unit: str, value: object, arrow_type: pa.DataType) -> int:
-    number, rest = divmod(micros * _PER_SECOND[unit], 10**6)
+def _scaled(nanos: int, unit: str, value: object, arrow_type: pa.DataType) -> int:
+    number, rest = divmod(nanos * _PER_SECOND[unit], 10**9)
     if rest:
         raise _refuse(value, arrow_type, f"it is finer than a {unit}")
     return number
 
 
-def _moment(value: Any, arrow_type: pa.DataType) -> Any:
-    if isinstance(value, np.datetime64):
-        return value.astype("datetime64[us]").item()
-    return value
+_ATTOSECONDS = {
+    **{unit: 10**power for unit, power in {"as": 0, "fs": 3, "ps": 6, "ns": 9, "us": 12, "ms": 15, "s": 18}.items()},
+    **{unit: seconds * 10**18 for unit, seconds in {"m": 60, "h": 3600, "D": 86400, "W": 604800}.items()},
+}
+
+
+def _in_unit(value: Any, unit: str, arrow_type: pa.DataType) -> int:
+    """A moment or duration of numpy as an integer of `unit`, in whole numbers: numpy itself cuts and overflows silently."""
+    if isinstance(value, np.datetime64) and np.datetime_data(value.dtype)[0] in ("Y", "M"):
+        value = value.astype("datetime64[D]")
+    found, count = np.datetime_data(value.dtype)
+    if found not in _ATTOSECONDS:
+        raise _refuse(value, arrow_type, f"its unit is {found!r}")
+    attoseconds = int(value.astype(np.int64)) * count * _ATTOSECONDS[found]
+    if attoseconds % _ATTOSECONDS[unit]:
+        raise _refuse(value, arrow_type, f"it is finer than a {unit}")
+    return attoseconds // _ATTOSECONDS[unit]
 
 
 def _nulls(arrow_type: pa.DataType) -> Callable[[Any], Any]:
@@ -372,7 +411,7 @@ def encode_value(feature: FeatureType, value: Any) -> Any:
     Raises:
         CastError: it does not fit.
     """
-    if value is None:
+    if is_missing(value):
         return None
     if isinstance(feature, dict):
         if not isinstance(value, Mapping):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from datasets_core.features.inference import infer_column
 from datasets_core.features.nesting import Misfit
+from datasets_core.format.nanoseconds import NanosecondTime
 
 UTC = dt.UTC
 Point = collections.namedtuple("Point", "x y")
@@ -111,6 +112,12 @@ def test_moments_of_pandas_keep_their_nanoseconds() -> None:
     assert array.type == pa.timestamp("ns")
     assert [scalar.value for scalar in array] == [1577923200000000001, None, None]
     assert infer_column([pandas.Timedelta(1, "s"), pandas.NA]).to_pylist() == [dt.timedelta(seconds=1), None]
+
+
+def test_times_of_day_keep_their_nanoseconds() -> None:
+    array = infer_column([dt.time(0, 0, 1), NanosecondTime.of(dt.time(0, 0, 1), 5), pa.scalar(7, pa.time64("ns")), None])
+    assert array.type == pa.time64("ns")
+    assert [scalar.value for scalar in array] == [1_000_000_000, 1_000_000_005, 7, None]
 
 
 def test_zones_that_differ_become_utc() -> None:

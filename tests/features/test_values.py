@@ -8,9 +8,12 @@ import pytest
 
 from datasets_core.errors import CastError
 from datasets_core.features.base import List, Value
+from datasets_core.features.codec import RowEncoder
 from datasets_core.features.dtypes import type_from_name
 from datasets_core.features.dynamic import Json
+from datasets_core.features.schema import Features
 from datasets_core.features.values import as_elements, coercer, decode_value, encode_value, shown
+from datasets_core.format.nanoseconds import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
 
 UTC = dt.UTC
 DAY = dt.datetime(2020, 1, 2)
@@ -148,3 +151,60 @@ def test_dicts_lose_no_row_when_they_become_lists() -> None:
 def test_decoding_reaches_into_lists_and_dicts() -> None:
     feature = {"a": List({"b": Json()}), "c": Value("int8")}
     assert decode_value(feature, {"a": [{"b": "[1]"}, None], "c": 3}) == {"a": [{"b": [1]}, None], "c": 3}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "stored"),
+    [
+        ("duration[ns]", NanosecondTimedelta.of(dt.timedelta(seconds=1), 5), 1_000_000_005),
+        ("duration[ns]", pa.scalar(7, pa.duration("ns")), 7),
+        ("duration[s]", np.timedelta64(1, "h"), 3600),
+        ("duration[ms]", np.timedelta64(2, "D"), 172_800_000),
+        ("time64[ns]", NanosecondTime.of(dt.time(0, 0, 1), 5), 1_000_000_005),
+        ("time64[ns]", pa.scalar(7, pa.time64("ns")), 7),
+        ("timestamp[ns]", NanosecondDatetime.of(dt.datetime(1970, 1, 1), 5), 5),
+        ("timestamp[ns]", pa.scalar(7, pa.timestamp("ns")), 7),
+        ("timestamp[s]", np.datetime64("1970-01-02T01"), 90_000),
+        ("timestamp[s]", np.datetime64("1970-02"), 31 * 86_400),
+        ("date32", np.datetime64("1970-02"), dt.date(1970, 2, 1)),
+        ("float64", np.uint64(2**64 - 1), 2.0**64),
+        ("string", np.float32(1.1), "1.1"),
+        ("decimal128(10, 2)", np.float32(1.1), decimal.Decimal("1.10")),
+    ],
+)
+def test_values_of_numpy_and_arrow_and_nanoseconds_are_stored_whole(dtype: str, value: Any, stored: Any) -> None:
+    assert coercer(Value(dtype).arrow_type)(value) == stored
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("duration[us]", NanosecondTimedelta.of(dt.timedelta(0), 5)),
+        ("duration[s]", np.timedelta64(5, "ns")),
+        ("duration[s]", np.timedelta64(5)),
+        ("duration[s]", np.timedelta64(5, "M")),
+        ("time64[us]", NanosecondTime.of(dt.time(0), 5)),
+        ("time64[us]", pa.scalar(7, pa.time64("ns"))),
+        ("time32[s]", 86_400),
+        ("time64[ns]", -1),
+        ("timestamp[us]", np.datetime64(5, "ns")),
+        ("timestamp[ns]", np.datetime64("0001-01-01T00:00:00", "s")),
+        ("date32", np.datetime64("2020-01-01T00:00:00.000000001")),
+        ("date32", NanosecondDatetime.of(dt.datetime(2020, 1, 1), 5)),
+    ],
+)
+def test_nanoseconds_that_a_type_cannot_hold_are_refused(dtype: str, value: Any) -> None:
+    with pytest.raises(CastError):
+        RowEncoder(Features({"a": Value(dtype)})).encode([{"a": value}])
+
+
+@pytest.mark.parametrize("value", [np.datetime64("NaT"), np.timedelta64("NaT"), pa.scalar(None), pa.scalar(None, pa.int8())])
+@pytest.mark.parametrize("dtype", ["date32", "timestamp[s]", "duration[s]", "time32[s]", "string", "bool", "null", "int8"])
+def test_what_numpy_and_arrow_have_instead_of_none_is_null(dtype: str, value: Any) -> None:
+    features = Features({"a": Value(dtype)})
+    assert RowEncoder(features).encode([{"a": value}]).to_pylist() == [features.encode_example({"a": value})] == [{"a": None}]
+
+
+def test_unsigned_integers_of_numpy_become_floats_of_the_same_value() -> None:
+    rows = [{"a": np.uint64(2**64 - 1)}, {"a": np.uint64(2**63)}, {"a": 1}]
+    assert RowEncoder(Features({"a": Value("float64")})).encode(rows)["a"].to_pylist() == [2.0**64, 2.0**63, 1.0]
