@@ -260,7 +260,7 @@ class FileShard:
 
     def _open(self) -> _Reader:
         reader = _READERS[self.kind](self._source())
-        if self._schema is not None and not reader.schema.equals(self._schema):
+        if self._schema is not None and not reader.schema.equals(self._schema) and not reader.restore(self._schema):
             raise DamagedShardError(self.path, "it has other columns than the shards beside it")
         return reader
 
@@ -276,6 +276,8 @@ class FileShard:
 
     def __reduce__(self) -> tuple[Any, ...]:
         known = {"rows": self._rows, "in_memory": self._in_memory, "storage_options": self._storage_options}
+        if self.kind == "parquet":
+            known["schema"] = self._schema  # may be richer than that of the file
         return _file_shard, (self.path, self.kind, self._shelf, known)
 
 
@@ -292,6 +294,7 @@ class _Reader(Protocol):
     def batch_rows(self) -> list[int]: ...
     def batch(self, index: int) -> pa.RecordBatch: ...
     def is_decoded(self, batch: pa.RecordBatch) -> bool: ...
+    def restore(self, schema: pa.Schema) -> bool: ...
 
 
 class _ArrowReader:
@@ -308,6 +311,9 @@ class _ArrowReader:
 
     def is_decoded(self, batch: pa.RecordBatch) -> bool:
         return not _lies_in(batch, self._span)
+
+    def restore(self, schema: pa.Schema) -> bool:
+        return False
 
 
 class _StreamReader:
@@ -326,13 +332,16 @@ class _StreamReader:
     def is_decoded(self, batch: pa.RecordBatch) -> bool:
         return False  # all of them are held by the reader anyway
 
+    def restore(self, schema: pa.Schema) -> bool:
+        return False
+
 
 class _ParquetReader:
     def __init__(self, source: Any) -> None:
         import pyarrow.parquet as pq  # 12 ms that shards in Arrow's own format do without
 
         self._file = pq.ParquetFile(source, page_checksum_verification=True)
-        self.schema = self._file.schema_arrow
+        self.schema = self._file_schema = self._file.schema_arrow
 
     def batch_rows(self) -> list[int]:
         metadata = self._file.metadata
@@ -340,9 +349,18 @@ class _ParquetReader:
 
     def batch(self, index: int) -> pa.RecordBatch:
         table = self._file.read_row_group(index)
+        if self.schema is not self._file_schema:
+            table = table.cast(self.schema)
         return pa.concat_batches(table.to_batches()) if table.num_rows else empty_batch(self.schema)
 
     def is_decoded(self, batch: pa.RecordBatch) -> bool:
+        return True
+
+    def restore(self, schema: pa.Schema) -> bool:
+        """Give batches of `schema` from now on, if it is what this file was written from; else False."""
+        if not parquet_schema(schema).equals(self._file_schema):
+            return False
+        self.schema = schema
         return True
 
 
@@ -367,6 +385,19 @@ def _lies_in(batch: pa.RecordBatch, span: tuple[int, int]) -> bool:
             if buffer is not None and buffer.size:
                 return bool(start <= buffer.address < stop)
     return True
+
+
+def parquet_schema(schema: pa.Schema) -> pa.Schema:
+    """What becomes of a schema in a Parquet file, which has no seconds and no `date64`.
+
+    >>> parquet_schema(pa.schema({"at": pa.timestamp("s")})).field("at").type
+    TimestampType(timestamp[ms])
+    """
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(schema.empty_table(), sink)
+    return pq.read_schema(pa.BufferReader(sink.getvalue()))
 
 
 def empty_batch(schema: pa.Schema) -> pa.RecordBatch:

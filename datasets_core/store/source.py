@@ -14,7 +14,7 @@ from datasets_core.errors import DamagedShardError
 from datasets_core.meta.rows import RowRange
 from datasets_core.store.layout import located
 from datasets_core.store.manifest import Manifest, ShardRecord
-from datasets_core.store.shard import ARROW_MAGIC, PARQUET_MAGIC, FileShard, Shelf, check_tail
+from datasets_core.store.shard import ARROW_MAGIC, PARQUET_MAGIC, FileShard, Shelf, check_tail, parquet_schema
 from datasets_core.store.table import RowTable
 
 
@@ -53,22 +53,26 @@ def open_rows(
     shelf = Shelf()
     numbers: dict[tuple[str, int], int] = {}
     shards: list[FileShard] = []
-    for key, record in records.items():
-        path = files.join(folder, record.name)
-        check_shard(path, record, manifest.file_format, storage_options)
-        numbers[key] = len(shards)
-        shards.append(
-            FileShard(
-                path,
-                manifest.file_format,
-                shelf,
-                rows=_batch_rows(record),
-                schema=schema,
-                in_memory=in_memory,
-                storage_options=storage_options,
-            )
+
+    def opened(record: ShardRecord, schema: pa.Schema | None) -> FileShard:
+        return FileShard(
+            files.join(folder, record.name),
+            manifest.file_format,
+            shelf,
+            rows=_batch_rows(record),
+            schema=schema,
+            in_memory=in_memory,
+            storage_options=storage_options,
         )
-        schema = schema or shards[0].schema
+
+    for key, record in records.items():
+        check_shard(files.join(folder, record.name), record, manifest.file_format, storage_options)
+        numbers[key] = len(shards)
+        shards.append(opened(record, schema))
+        if schema is None:
+            schema = shards[0].schema
+            if manifest.file_format == "parquet" and (written := _written_schema(manifest, schema)) != schema:
+                schema, shards = written, [opened(record, written)]
     return RowTable.from_shards(shards, [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges], schema=schema)
 
 
@@ -113,6 +117,19 @@ def _batch_rows(record: ShardRecord) -> Sequence[int]:
     counts = np.array(record.batches, dtype=np.int64).reshape(-1, 2)
     rows: Sequence[int] = counts[:, 0].repeat(counts[:, 1]).tolist()
     return rows
+
+
+def _written_schema(manifest: Manifest, stored: pa.Schema) -> pa.Schema:
+    """The schema of the rows that a Parquet shard was written from, where it holds them with other types (`parquet_schema`)."""
+    described = _described_schema(manifest)
+    if set(described.names) != set(stored.names) or all(described.field(field.name).type == field.type for field in stored):
+        return stored
+    lowered = parquet_schema(described)
+    fields = [
+        field.with_type(described.field(field.name).type) if lowered.field(field.name).type == field.type else field
+        for field in stored
+    ]
+    return pa.schema(fields, stored.metadata)
 
 
 def _described_schema(manifest: Manifest) -> pa.Schema:

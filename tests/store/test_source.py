@@ -120,3 +120,18 @@ def test_a_shard_of_another_dataset_is_found_when_it_is_touched(
 def test_remote_datasets_are_read(table: pa.Table, build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, manifest = build("memory://source/reviews", table)
     assert open_rows(folder, manifest, row_ranges("train", manifest.split_lengths())).to_table().equals(table)
+
+
+def test_types_that_parquet_has_not_are_restored(tmp_path: Path, build: Build) -> None:
+    seconds = pa.array(range(100), pa.int64()).cast(pa.timestamp("s", "UTC"))
+    days = pa.array([86_400_000 * i for i in range(100)], pa.int64()).cast(pa.date64())
+    nested = pa.StructArray.from_arrays([seconds, days], ["at", "on"])
+    table = pa.table({"at": seconds, "on": days, "both": nested, "n": pa.array(range(100), pa.int32())})
+    folder, manifest = build(str(tmp_path / "d"), table, file_format="parquet")
+    described = replace(manifest, info=DatasetInfo(features=Features.from_arrow_schema(table.schema)))
+
+    rows = open_rows(folder, described, row_ranges("train[10:90]", manifest.split_lengths()))
+
+    assert rows.schema.equals(table.schema)
+    assert rows.to_table().equals(table.slice(10, 80))
+    assert pickle.loads(pickle.dumps(rows)).to_table().equals(table.slice(10, 80))
