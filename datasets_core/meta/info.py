@@ -97,7 +97,10 @@ class DatasetInfo:
 
     def copy(self) -> DatasetInfo:
         """An independent copy, all the way down."""
-        return copy.deepcopy(self)
+        made = copy.copy(self)
+        for name, value in vars(self).items():
+            setattr(made, name, _copied(value))
+        return made
 
     def update(self, other_dataset_info: DatasetInfo, ignore_none: bool = True) -> DatasetInfo:
         """Take over what `other_dataset_info` knows, and return this info.
@@ -108,7 +111,7 @@ class DatasetInfo:
         """
         for name, value in vars(other_dataset_info).items():
             if not ignore_none or (value is not None and value != ""):
-                setattr(self, name, copy.deepcopy(value))
+                setattr(self, name, _copied(value))
         return self
 
     # -- stored forms --------------------------------------------------------------------------------------------------
@@ -245,6 +248,19 @@ def _is_stored(form: Any) -> bool:
     if isinstance(form, Mapping):
         return isinstance(form.get("_type"), str) or any(map(_is_stored, form.values()))
     return isinstance(form, list) and any(map(_is_stored, form))
+
+
+def _copied(value: Any) -> Any:
+    """As `copy.deepcopy`, which takes ten times as long over the records of thousands of downloads."""
+    kind = type(value)
+    if kind is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    if kind is list:
+        return [_copied(item) for item in value]
+    return value if kind in _UNCHANGING else copy.deepcopy(value)
+
+
+_UNCHANGING = frozenset((str, int, float, bool, bytes, type(None), Version))
 
 
 def _stored(value: Any) -> Any:
