@@ -48,7 +48,12 @@ class Json(Feature):
         return self.decode
 
     def encode_example(self, value: Any) -> str:
-        """The value as JSON text; NaN and infinities become null, as JSON has none."""
+        """The value as JSON text; NaN and infinities become null, as JSON has none.
+
+        Under `decode=False` a value is seen as its text, so a string that is JSON text is taken as that.
+        """
+        if not self.decode and isinstance(value, str) and _is_json(value):
+            return value
         try:
             return _ENCODER.encode(_plain(value))
         except (TypeError, ValueError, RecursionError) as error:
@@ -66,6 +71,14 @@ class Json(Feature):
             raise CastError(
                 f"A stored value is no JSON text: {error}. Show the text itself with Json(decode=False)."
             ) from error
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

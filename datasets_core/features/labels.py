@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.errors import CastError, ConfigurationError, FileNotFoundDatasetsError
 from datasets_core.features.base import Feature
 
 
@@ -46,15 +46,14 @@ class ClassLabel(Feature):
         if names is not None and names_file is not None:
             raise ConfigurationError("A ClassLabel takes names or names_file, not both. Leave one out.")
         if names_file is not None:
-            with open(names_file, encoding="utf-8") as file:
-                listed = [line.strip() for line in file.read().splitlines() if line.strip()]
+            listed = _names_in(names_file)
         elif names is not None:
-            if isinstance(names, (str, bytes, set, frozenset, Mapping)):
+            if isinstance(names, (str, bytes, set, frozenset, Mapping)) or not isinstance(names, Iterable):
                 raise ConfigurationError(f"names={names!r} has no order. Pass the names of the classes as a list.")
             listed = [str(name) for name in names]
         elif num_classes is not None:
-            if num_classes < 0:
-                raise ConfigurationError(f"A ClassLabel cannot have {num_classes} classes. Pass how many there are.")
+            if not isinstance(num_classes, int) or num_classes < 0:
+                raise ConfigurationError(f"A ClassLabel cannot have {num_classes!r} classes. Pass how many there are.")
             listed = [str(code) for code in range(num_classes)]
         else:
             raise ConfigurationError("A ClassLabel needs its classes. Pass names=, names_file= or num_classes=.")
@@ -160,6 +159,17 @@ class ClassLabel(Feature):
     def _advice(self) -> str:
         shown = ", ".join(repr(name) for name in self.names[:10]) + (", …" if len(self.names) > 10 else "")
         return f"The {len(self.names)} classes are {shown or 'none'}; -1 or None means unknown."
+
+
+def _names_in(path: str) -> list[str]:
+    """The lines of a file that are not blank."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [line.strip() for line in file.read().splitlines() if line.strip()]
+    except FileNotFoundError as error:
+        raise FileNotFoundDatasetsError(f"There is no file {path!r} of class names. Pass a path, or names=.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"The class names in {path!r} are not UTF-8 text: {error}. Write the file again.") from error
 
 
 def _integer(value: Any) -> int | None:

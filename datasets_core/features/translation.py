@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,7 +26,10 @@ class Translation(Feature):
     needs_encoding: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "languages", _languages(self.languages))
+        languages = _languages(self.languages)
+        if len(set(languages)) != len(languages):
+            raise ConfigurationError(f"languages={languages!r} lists a language twice. Remove one.")
+        object.__setattr__(self, "languages", languages)
 
     def __repr__(self) -> str:
         return f"Translation(languages={self.languages!r})"
@@ -108,12 +111,18 @@ class TranslationVariableLanguages(Feature):
                 )
         pairs: list[tuple[str, str]] = []
         for language, text in value.items():
-            pairs += [(language, text)] if isinstance(text, str) else [(language, one) for one in text]
+            texts = [text] if isinstance(text, str) or not isinstance(text, Iterable) else list(text)
+            if not all(isinstance(one, str) for one in texts):
+                raise CastError(
+                    f"{text!r} is no text in {language!r}. Pass a string or a list of them, or no {language!r} at all."
+                )
+            pairs += [(language, one) for one in texts]
         pairs.sort()
         return {"language": [language for language, _ in pairs], "translation": [text for _, text in pairs]}
 
 
 def _languages(given: Any) -> list[str]:
-    if isinstance(given, (str, bytes)) or not all(isinstance(language, str) for language in given):
+    languages = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else [given]
+    if isinstance(given, (str, bytes)) or not all(isinstance(language, str) for language in languages):
         raise ConfigurationError(f"languages={given!r} is no list of languages. Write for example languages=['en', 'fr'].")
-    return list(given)
+    return languages

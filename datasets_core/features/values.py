@@ -157,6 +157,8 @@ def _strings(arrow_type: pa.DataType) -> Callable[[Any], Any]:
                 return bytes(value).decode()
             except UnicodeDecodeError as error:
                 raise _refuse(value, arrow_type, "it is not UTF-8 text") from error
+        if hasattr(value, "__array__") and not isinstance(value, np.generic):
+            raise _refuse(value, arrow_type, "it is an array, whose text leaves elements out")
         try:
             text = str.__str__(value) if isinstance(value, str) else str(value)
             text.encode()
@@ -326,9 +328,10 @@ def _in_unit(value: Any, unit: str, arrow_type: pa.DataType) -> int:
     if found not in _ATTOSECONDS:
         raise _refuse(value, arrow_type, f"its unit is {found!r}")
     attoseconds = int(value.astype(np.int64)) * count * _ATTOSECONDS[found]
-    if attoseconds % _ATTOSECONDS[unit]:
+    number, rest = divmod(attoseconds, _ATTOSECONDS[unit])
+    if rest:
         raise _refuse(value, arrow_type, f"it is finer than a {unit}")
-    return attoseconds // _ATTOSECONDS[unit]
+    return int(number)
 
 
 def _nulls(arrow_type: pa.DataType) -> Callable[[Any], Any]:

@@ -58,3 +58,11 @@ def test_text_that_is_no_json_is_refused_when_read() -> None:
     with pytest.raises(CastError, match="decode=False"):
         Json().decode_example("{")
     assert Json(decode=False).decode_example("{") == "{"
+
+
+@pytest.mark.parametrize("value", [{"a": [1, "b"]}, "text", "5", 5, None])
+def test_rows_that_show_the_text_can_be_stored_again(value: object) -> None:
+    feature = Json(decode=False)
+    stored = Json().encode_example(value)
+    assert feature.encode_example(stored) == stored
+    assert feature.encode_example("no {json") == '"no {json"'

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.errors import CastError, ConfigurationError, FileNotFoundDatasetsError
 from datasets_core.features.labels import ClassLabel
 
 
@@ -36,7 +36,9 @@ def test_tuples_and_arrays_of_names_become_lists() -> None:
         {"names": ["a", "a"]},
         {"names": {"a", "b"}},
         {"names": "ab"},
+        {"names": 5},
         {"num_classes": -1},
+        {"num_classes": "3"},
         {"names": ["a"], "names_file": "names.txt"},
     ],
     ids=repr,
@@ -44,6 +46,17 @@ def test_tuples_and_arrays_of_names_become_lists() -> None:
 def test_classes_that_contradict_themselves_are_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(ConfigurationError):
         ClassLabel(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_file_of_names_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundDatasetsError, match=r"none\.txt"):
+        ClassLabel(names_file=str(tmp_path / "none.txt"))
+
+
+def test_a_file_of_names_in_another_encoding_is_named(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_bytes(b"caf\xe9\n")
+    with pytest.raises(ConfigurationError, match=r"names\.txt"):
+        ClassLabel(names_file=str(tmp_path / "names.txt"))
 
 
 @pytest.mark.parametrize(

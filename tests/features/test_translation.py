@@ -38,3 +38,15 @@ def test_one_string_is_no_list_of_languages() -> None:
 
 def test_a_language_that_is_missing_is_no_error() -> None:
     assert Translation(["en", "fr"]).encode_example({"en": "a"}) == {"en": "a"}
+
+
+@pytest.mark.parametrize("texts", [None, 5, ["a", None], [5]])
+def test_what_is_no_text_is_refused_with_its_language(texts: object) -> None:
+    with pytest.raises(CastError, match=r"'en'"):
+        TranslationVariableLanguages(languages=["en"]).encode_example({"en": texts})
+
+
+@pytest.mark.parametrize("languages", [None, 5, "en", [1], ["en", "en"]])
+def test_what_is_no_list_of_different_languages_is_refused(languages: object) -> None:
+    with pytest.raises(ConfigurationError, match=r"languages="):
+        Translation(languages=languages)  # type: ignore[arg-type]

@@ -208,3 +208,9 @@ def test_what_numpy_and_arrow_have_instead_of_none_is_null(dtype: str, value: An
 def test_unsigned_integers_of_numpy_become_floats_of_the_same_value() -> None:
     rows = [{"a": np.uint64(2**64 - 1)}, {"a": np.uint64(2**63)}, {"a": 1}]
     assert RowEncoder(Features({"a": Value("float64")})).encode(rows)["a"].to_pylist() == [2.0**64, 2.0**63, 1.0]
+
+
+@pytest.mark.parametrize("value", [np.arange(2000), pa.array(range(30))])
+def test_an_array_is_no_text_since_its_own_text_leaves_elements_out(value: Any) -> None:
+    with pytest.raises(CastError, match=r"array"):
+        coercer(pa.string())(value)
