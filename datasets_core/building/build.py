@@ -24,7 +24,7 @@ from datasets_core.building.journal import Journal
 from datasets_core.building.keys import Clash, compare, compare_heads
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
-from datasets_core.building.sources import identity_of, sources_of
+from datasets_core.building.sources import dataset_identity, identity_of, sources_of
 from datasets_core.config import settings
 from datasets_core.engines.local import ProcessEngine, ThreadEngine
 from datasets_core.engines.serial import SerialEngine
@@ -268,8 +268,15 @@ class _Build:
             downloads or {},
             hashed=self.options.verification is VerificationMode.ALL_CHECKS,
         )
-        created = datetime.now(UTC).isoformat(timespec="seconds")
-        return Manifest(info, tuple(shards), self.options.file_format, str(self.options.verification.value), sources, created)
+        return Manifest(
+            info,
+            tuple(shards),
+            self.options.file_format,
+            str(self.options.verification.value),
+            sources,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            identity=dataset_identity(self.builder),
+        )
 
 
 _Done = tuple[Any, ShardResult]  # a job and what came of it

@@ -14,7 +14,7 @@ import os
 from datasets_core.building import checks
 from datasets_core.building.hooks import Builder
 from datasets_core.building.options import BuildOptions
-from datasets_core.building.sources import stale_source
+from datasets_core.building.sources import dataset_identity, stale_source
 from datasets_core.errors import DamagedShardError, DatasetDiskError, ManifestError
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadMode
@@ -54,6 +54,12 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
         logger.warning("Building %s again: %s", builder.label, error)
         return None
     if manifest is None or manifest.file_format != options.file_format:
+        return None
+    if manifest.identity not in ("", dataset_identity(builder)):
+        if is_locked:  # that is, for the second and last time
+            logger.warning(
+                "%s held another dataset, %s. Building %s there.", options.output_dir, manifest.identity, builder.label
+            )
         return None
     changed = stale_source(manifest, builder.config.data_files)
     if changed is not None:

@@ -1,4 +1,4 @@
-"""The files that a dataset was built from: their record, their identity, and whether one has changed since."""
+"""What a dataset was built from: its identity, the record of its files, and whether one has changed since."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from datasets_core.building.hooks import Builder
 from datasets_core.config import settings
 from datasets_core.errors import DatasetsCoreError
 from datasets_core.fetch.checksum import digest_of
@@ -15,6 +16,14 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import Manifest, SourceRecord
 
 _MOST_FILES = 10_000  # looked at among the arguments of a script
+
+
+def dataset_identity(builder: Builder) -> str:
+    """What tells a dataset from others: name, config with the identity of its data files, version, code.
+
+    In the cache the folder's name says the same; in a folder that the user chose, only the manifest does.
+    """
+    return "/".join((builder.dataset_name, builder.config_id, str(builder.version), builder.hash))
 
 
 def sources_of(

@@ -16,6 +16,7 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import infer_format
 from datasets_core.resolve.request import DEFAULT, Request, files_below
+from datasets_core.store.manifest import read_manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,9 @@ class FolderSource:
         entry = self._entry(card)
         base = files.join(self.folder, asked.data_dir or entry.data_dir or "").rstrip("/") or "/"
         chosen = asked.data_files if asked.data_files is not None else entry.data_files
+        finished = read_manifest(base, asked.storage_options) if chosen is None else None
+        if finished is not None:  # shards of a dataset that was replaced may lie beside those of the present one
+            chosen = {split: [shard.name for shard in shards] for split, shards in finished.split_shards().items()}
         if chosen is not None:
             found = resolve_data_files(chosen, base, storage_options=asked.storage_options)
         else:
@@ -56,6 +60,8 @@ class FolderSource:
         features = written.pop("features", None)
         if entry.version is not None:
             written["version"] = entry.version
+        if features is None and finished is not None:
+            features = finished.info.features
         made = replace(asked, features=asked.features or features).builder(
             registry.builder_class(best.name),
             {**best.options, **written, **asked.options},

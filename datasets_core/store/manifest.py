@@ -70,6 +70,7 @@ class Manifest:
         verification: the mode under which the content was checked.
         sources: the files that it was built from.
         created: when, as ISO time in UTC; "" where unknown.
+        identity: what the dataset was made by and of; "" where unknown.
     """
 
     info: DatasetInfo
@@ -78,6 +79,7 @@ class Manifest:
     verification: str = "basic_checks"
     sources: tuple[SourceRecord, ...] = ()
     created: str = ""
+    identity: str = ""
 
     def split_lengths(self) -> dict[str, list[int]]:
         """Rows of each shard, by split, splits in the order of their shards."""
@@ -116,6 +118,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         "file_format": manifest.file_format,
         "verification": manifest.verification,
         "created": manifest.created,
+        "identity": manifest.identity,
         "shards": [
             {
                 "name": shard.name,
@@ -178,6 +181,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             verification=str(section["verification"]),
             sources=tuple(_source(source) for source in section["sources"]),
             created=str(section["created"]),
+            identity=str(section.get("identity", "")),
         )
         splits = manifest.info.splits
         for split, shards in manifest.split_shards().items():

@@ -141,3 +141,25 @@ def test_several_threads_build_once(tmp_path):
         thread.join()
 
     assert builds == [1]
+
+
+def test_a_folder_that_holds_another_dataset_is_built_anew(tmp_path, caplog):
+    folder = tmp_path / "chosen"
+    old = Numbers(cache_dir=str(tmp_path), dataset_name="numbers", hash="h")
+    old.download_and_prepare(output_dir=folder)
+    before = old.as_dataset("train")
+
+    class Doubled(Numbers):
+        def _generate_examples(self, parts):
+            for key, row in super()._generate_examples(parts):
+                yield key, {**row, "number": row["number"] * 2}
+
+    with caplog.at_level(logging.WARNING, "datasets_core"):
+        other = Doubled(cache_dir=str(tmp_path), dataset_name="numbers", hash="other")
+        other.download_and_prepare(output_dir=folder)
+
+    assert other.as_dataset("train")["number"][:3] == [0, 2, 4]
+    assert before["number"][:3] == [0, 1, 2]
+    assert [record.message for record in caplog.records if "held another dataset" in record.message] == [
+        f"{folder} held another dataset, numbers/default/0.0.0/h. Building numbers there."
+    ]

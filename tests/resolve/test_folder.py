@@ -17,6 +17,7 @@ from datasets_core.errors import (
 )
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset_builder
 from datasets_core.resolve.folder import FolderSource, read_folder_card
 from datasets_core.resolve.request import Request
 
@@ -254,3 +255,17 @@ def test_a_folder_at_a_url(write: Callable[..., Path]) -> None:
         "dev": ["memory://reviews9/en/more/x.csv"],
     }
     assert builder.dataset_name == "reviews9"
+
+
+def test_of_a_finished_dataset_the_shards_of_its_manifest_are_read(tmp_path: Path) -> None:
+    folder, old = tmp_path / "finished", tmp_path / "old.csv"
+    for rows in ("1,2020-01-01 10:00:00\n", "2,2020-01-01 10:00:00\n3,\n"):
+        old.write_text("a,at\n" + rows)
+        builder = load_dataset_builder("csv", data_files={"dev": str(old)}, cache_dir=str(tmp_path / "cache"))
+        builder.download_and_prepare(output_dir=folder, file_format="parquet")
+    assert len(list(folder.glob("*.parquet"))) == 2
+
+    found = _source(folder).builder()
+
+    assert {split: len(paths) for split, paths in found.config.data_files.items()} == {"dev": 1}
+    assert found.info.features == builder.info.features

@@ -39,7 +39,7 @@ def shards(draw: st.DrawFn) -> ShardRecord:
 )
 def test_what_is_written_is_read(shards: list[ShardRecord], sources: list[SourceRecord], file_format: str) -> None:
     manifest = Manifest(
-        DatasetInfo(description="Ünïcode"), tuple(shards), file_format, "all_checks", tuple(sources), "2026-01-01"
+        DatasetInfo(description="Ünïcode"), tuple(shards), file_format, "all_checks", tuple(sources), "2026-01-01", "a/b"
     )
     assert parse_manifest(manifest_bytes(manifest), path="x") == manifest
 
