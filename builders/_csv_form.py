@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +52,11 @@ class CsvForm:
 
     def split(self, text: str) -> Any:
         """The records of `text`, each a list of fields; a blank line is an empty list."""
+        limit = csv.field_size_limit()  # of the whole process, so not ours to raise
+        if len(text) > limit:
+            ends = [0, *self.grammar.ends(text.encode())]
+            if len(ends) == 1 or max(end - begin for begin, end in itertools.pairwise(ends)) > limit:
+                return WideRecords(self, text)
         return csv.reader(
             io.StringIO(text, newline=""),
             delimiter=self.delimiter,
@@ -63,6 +70,50 @@ class CsvForm:
     def nulls_of(self, column: str) -> frozenset[str]:
         """The texts that are null in `column`."""
         return frozenset(self.nulls.get(column, self.nulls[""]) if isinstance(self.nulls, dict) else self.nulls)
+
+
+class WideRecords:
+    """The records of a text as `csv.reader` splits them, with fields of any size.
+
+    Attributes:
+        line_num: how many lines have been read.
+    """
+
+    def __init__(self, form: CsvForm, text: str) -> None:
+        self.line_num = 0
+        self._text, self._delimiter, self._at = text, form.delimiter, 0
+        quote, escape = (re.escape(mark) if mark else None for mark in (form.quote, form.escape))
+        self._escaped = re.compile(f"{escape}(.)", re.DOTALL) if escape else None
+        self._doubled = form.quote * 2 if form.quote and form.grammar.double_quote else None
+        inside = [f"[^{quote}{escape or ''}]", f"{quote}{quote}" if self._doubled else "", f"{escape}." if escape else ""]
+        quoted = f"{quote}((?:{'|'.join(filter(None, inside))})*+){quote}" if quote else "((?!))"
+        plain = f"[^\r\n{re.escape(form.delimiter)}{escape or ''}]" + (f"|{escape}." if escape else "")
+        blanks = " *+" if form.skip_initial_space else ""
+        self._field = re.compile(f"{blanks}(?:{quoted})?+((?:{plain})*+)(\r\n|\r|\n)?+", re.DOTALL)
+
+    def __iter__(self) -> WideRecords:
+        return self
+
+    def __next__(self) -> list[str]:
+        if self._at >= len(self._text):
+            raise StopIteration
+        fields: list[str] = []
+        begin = self._at
+        while found := self._field.match(self._text, self._at):
+            self._at = found.end()
+            inside, after, line_end = found.groups()
+            if inside and self._doubled:
+                inside = inside.replace(self._doubled, self._doubled[0])
+            fields.append(self._plain(inside or "") + self._plain(after))
+            if line_end or not self._text.startswith(self._delimiter, self._at):
+                break
+            self._at += len(self._delimiter)
+        record = self._text[begin : self._at]
+        self.line_num += len(re.findall("\r\n|\r|\n", record)) or 1
+        return fields if record.strip("\r\n") else []
+
+    def _plain(self, part: str) -> str:
+        return self._escaped.sub(r"\1", part) if self._escaped else part
 
 
 @dataclass(frozen=True)
@@ -92,10 +143,9 @@ def mangled(header: list[str]) -> list[str]:
     taken = {name for name in header if name}
     counts: dict[str, int] = {}
     seen: set[str] = set()
-    for number, name in enumerate(header):
-        name = name or f"Unnamed: {number}"
-        unique = name
-        while unique in seen or (unique != name and unique in taken):
+    for number, given in enumerate(header):
+        name = unique = given or f"Unnamed: {number}"
+        while unique in seen or (unique != given and unique in taken):
             counts[name] = counts.get(name, 0) + 1
             unique = f"{name}.{counts[name]}"
         seen.add(unique)

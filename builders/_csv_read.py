@@ -7,6 +7,7 @@ second pass.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import itertools
 import re
@@ -27,6 +28,7 @@ from ._source import Source, invalid_utf8, text_reader
 _BLOCK_BYTES = 4 << 20
 _WIDEST_BLOCK_BYTES = 64 << 20
 _PROBED_RECORDS = 200
+_LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|$)")
 _BLANK_LINE = re.compile(rb"(?:^|[\r\n])[ \t]+(?:[\r\n]|$)")
 
 
@@ -60,14 +62,15 @@ class _Reader:
         self._source, self._form, self._settled, self._if_empty = source, form, settled, if_empty
         self._at = 0  # where the data begin in the block at hand
         self._record = 0  # records seen
+        self._skipped = 0  # records left out at the beginning
+        self._left = form.num_rows
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         form = self._form
-        left = form.num_rows
         with text_reader(self._source, "csv", encoding=form.encoding, errors=form.encoding_errors) as text:
             self._blocks = RecordBlocks(text, form.grammar, _BLOCK_BYTES, encoding=form.encoding, errors=form.encoding_errors)
             blocks = iter(self._blocks)
-            first = next(blocks, b"")
+            first = self._begin(blocks)
             if self._if_empty is not None and _is_blank(first):
                 yield self._settled.batch({name: pa.nulls(0) for name in self._if_empty})
                 return
@@ -76,33 +79,74 @@ class _Reader:
             self._columns = columns = self._plan(header, first[start:])
             self._blocks.block_bytes = max(_BLOCK_BYTES, min(_WIDEST_BLOCK_BYTES, 100 * start))
             any_rows = False
-            for block in itertools.chain([first], blocks):
-                found = self._rows(block[self._at :] if self._at else block)
-                self._at = 0
+            for block in self._limited(itertools.chain([first], blocks)):
+                found = self._rows(block)
                 if found is None:
                     continue
                 batch = self._settled.batch({name: found.get(name, pa.nulls(_length(found))) for name in columns.output})
-                if left is not None:
-                    batch = batch.slice(0, left)
-                    left -= batch.num_rows
                 if batch.num_rows:
                     any_rows = True
+                    self._left = None if self._left is None else self._left - batch.num_rows
                     yield batch
-                if left == 0:
-                    break
             if not any_rows:
                 kinds = [self._settled.types.get(name, pa.null()) for name in columns.output]
                 yield pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in kinds], list(columns.output))
 
+    def _limited(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """The data of each block, up to as many rows as are wanted: rows behind them must not have a say in the types."""
+        for block in blocks:
+            while self._left != 0:
+                data = block[self._at :] if self._at else block
+                end = len(data) if self._left is None else self._end_of_rows(data, self._left)
+                yield data if end == len(data) else data[:end]
+                self._at += end
+                if end == len(data):
+                    break
+            if self._left == 0:
+                return
+            self._at = 0
+
+    def _end_of_rows(self, data: bytes, count: int) -> int:
+        """Where the first `count` records of `data` end that may be rows."""
+        at = 0
+        for number, end in enumerate(self._form.grammar.ends(data), self._record):
+            count -= not (self._is_blank_record(data[at:end]) or _skips(self._form.skip_records, number))
+            at = end
+            if not count:
+                return at
+        return len(data)
+
     # -- the header ----------------------------------------------------------------------------------------------------
+
+    def _begin(self, blocks: Iterator[bytes]) -> bytes:
+        """The block in which the header stands, and a record after it where there is one; what is left out may be larger."""
+        form = self._form
+        to_skip = form.skip_records if isinstance(form.skip_records, int) else 0
+        wanted = 1 + (0 if form.header is None else form.header + 1)
+        first, offset, number = b"", 0, 0
+        for block in blocks:
+            offset = offset if first else self._blocks.offset
+            first += block
+            self._blocks.offset = offset
+            at = found = 0
+            for number, end in enumerate(form.grammar.ends(first), self._skipped):
+                if number >= to_skip:
+                    found += not (self._is_blank_record(first[at:end]) or _skips(form.skip_records, number))
+                at = end
+                if found == wanted:
+                    return first
+            if number + 1 <= to_skip:
+                self._skipped, first = number + 1, b""
+        return first
 
     def _header(self, first: bytes) -> tuple[int, list[str] | None]:
         """The byte at which the data begin in the first block, and the fields of the header record."""
         form = self._form
         ends = form.grammar.ends(first)
         start = 0
+        self._record = self._skipped
         if isinstance(form.skip_records, int):
-            for end in itertools.islice(ends, form.skip_records):
+            for end in itertools.islice(ends, form.skip_records - self._skipped):
                 start = end
                 self._record += 1
         if form.header is None:
@@ -112,7 +156,7 @@ class _Reader:
             begin, start = start, end
             record = first[begin:end]
             number, self._record = self._record, self._record + 1
-            if (_is_blank(record) and form.skip_blank) or _skips(form.skip_records, number):
+            if self._is_blank_record(record) or _skips(form.skip_records, number):
                 continue
             if seen == form.header:
                 return start, next(form.split(self._decode(record, skipped=begin)), [])
@@ -139,12 +183,15 @@ class _Reader:
                     "is empty, so its columns are unknown", advice="Pass names=, or leave the file out of data_files"
                 )
             names = [f"{form.prefix}{number}" for number in range(width)]
+        names = self._by_position(names, width)
         surplus = 0 if width is None else width - len(names)
         fields, must_be_empty = names, None
-        if surplus > 0 and (form.index is False or (surplus == 1 and all(not row[-1] for row in probe if len(row) == width))):
+        keep = form.keep_columns  # as many as there are names: then pandas takes no field for an index
+        cuts = form.index is False or (keep is not None and not callable(keep) and len(keep) == len(names))
+        if surplus > 0 and (cuts or (surplus == 1 and all(not row[-1] for row in probe if len(row) == width))):
             cut = [f"\0{number}" for number in range(surplus)]
             fields = names + cut
-            must_be_empty = None if form.index is False else cut[0]
+            must_be_empty = None if cuts else cut[0]
             output = names
         elif surplus > 0:
             index = [f"__index_level_{number}__" for number in range(surplus)]
@@ -155,6 +202,16 @@ class _Reader:
                 fields = names[:width]
         output = self._kept(output)
         return Columns(tuple(fields), tuple(self._indexed(output)), must_be_empty)
+
+    def _by_position(self, names: list[str], width: int | None) -> list[str]:
+        """A name for each field, where `names=` names no more than the fields whose numbers `usecols=` gives."""
+        keep = self._form.keep_columns
+        if self._form.names is None or keep is None or callable(keep) or len(names) != len(set(keep)):
+            return names
+        if not all(isinstance(which, int) for which in keep) or width is None or max(keep, default=0) >= width:
+            return names
+        named = dict(zip(sorted(keep), names, strict=True))
+        return [named.get(number, f"\0unnamed {number}") for number in range(max(keep, default=-1) + 1)]
 
     def _kept(self, names: list[str]) -> list[str]:
         keep = self._form.keep_columns
@@ -192,6 +249,9 @@ class _Reader:
                 break
         return records
 
+    def _is_blank_record(self, record: bytes) -> bool:
+        return self._form.skip_blank and _is_blank(record)
+
     # -- blocks --------------------------------------------------------------------------------------------------------
 
     def _rows(self, block: bytes) -> dict[str, pa.Array] | None:
@@ -206,7 +266,7 @@ class _Reader:
         found = self._by_python(block) if self._form.by_python else self._by_arrow(block)
         if found is None:
             return None
-        if columns.must_be_empty is not None and found.pop(columns.must_be_empty).null_count < _length(found):
+        if columns.must_be_empty is not None and any(found.pop(columns.must_be_empty).unique().drop_null().to_pylist()):
             raise self._blocks.fault(
                 f"rows have {len(columns.fields)} fields, and the header names {len(columns.fields) - 1}",
                 at=None,
@@ -217,6 +277,7 @@ class _Reader:
     def _by_arrow(self, block: bytes) -> dict[str, pa.Array] | None:
         if not block or block.isspace():
             return None
+        whole = block
         if len(self._columns.fields) == 1 and _BLANK_LINE.search(block):
             block = self._without_blanks(block)  # pyarrow takes such a line for a value
         odd: list[Any] = []
@@ -225,7 +286,7 @@ class _Reader:
         text = {name: pa.string() for name in names if rules.thousands is not None or self._settled.is_text(name)}
         table = self._parse(block, names, text, odd)
         if any(row.text.strip(" \t") for row in odd):
-            return self._by_python(block)
+            return self._by_python(whole)
         if not table.num_rows:
             return None
         found = dict(zip(table.column_names, map(_one_chunk, table.columns), strict=True))
@@ -244,7 +305,7 @@ class _Reader:
         return found
 
     def _without_blanks(self, block: bytes) -> bytes:
-        """A block whose blank records are line ends alone, every byte else in its place."""
+        """A block whose blank records are line ends alone."""
         parts, at = [], 0
         for end in self._form.grammar.ends(block):
             parts.append(b"\n" * (end - at) if _is_blank(block[at:end]) else block[at:end])
@@ -253,6 +314,9 @@ class _Reader:
 
     def _parse(self, block: bytes, names: list[str], kinds: dict[str, pa.DataType], odd: list[Any]) -> pa.Table:
         form = self._form
+
+        if block.startswith(codecs.BOM_UTF8):
+            block = b"\n" + block  # pyarrow takes a mark off, which only the begin of a file may have
 
         def on_odd_row(row: Any) -> str:
             odd.append(row)
@@ -293,14 +357,20 @@ class _Reader:
         """The columns of a block that Python's csv module splits: slower, with every option, and with the lines of odd rows."""
         form, width = self._form, len(self._columns.fields)
         rows = []
-        reader = form.split(self._decode(block))
+        text = self._decode(block)
+        reader = form.split(text)
+        lines: list[str] | None = None
         line = 0
         try:
             for row in reader:
                 number, self._record = self._record, self._record + 1
                 begin, line = line, reader.line_num
-                if _skips(form.skip_records, number) or (form.skip_blank and _is_blank_row(row)):
+                if _skips(form.skip_records, number):
                     continue
+                if form.skip_blank and len(row) <= 1 and not "".join(row).strip(" \t"):
+                    lines = lines or _LINE.findall(text)  # a field of blanks inside quotes is a value
+                    if not lines[begin].strip(" \t\r\n"):
+                        continue
                 if len(row) != width and (row or form.skip_blank):
                     self._odd_row(len(row), begin)
                     if len(row) > width:
@@ -349,11 +419,6 @@ class _Reader:
 
 def _is_blank(record: bytes) -> bool:
     return not record.strip(b" \t\r\n")
-
-
-def _is_blank_row(row: list[str]) -> bool:
-    # [""] is a quoted field, which is a null.
-    return not row or (len(row) == 1 and row != [""] and not row[0].strip(" \t"))
 
 
 def _skips(which: Any, number: int) -> bool:

@@ -66,13 +66,13 @@ class TextRules:
 
     def looks_typed(self, value: str) -> bool:
         """Whether a text could be a number or a boolean to pandas."""
-        number = self._plain(value)
-        return bool(re.match(_INT, number) or re.match(_FLOAT, number)) or self._truth(value) is not None
+        number = value.replace(self.thousands, "") if self.thousands else value
+        return bool(re.match(_INT, number) or re.match(self._float, number)) or self._truth(value) is not None
 
-    def _plain(self, value: str) -> str:
-        if self.thousands:
-            value = value.replace(self.thousands, "")
-        return value.replace(self.decimal, ".") if self.decimal != "." else value
+    @property
+    def _float(self) -> str:
+        """The pattern of floats: with another decimal point, `1.5` is text."""
+        return _FLOAT if self.decimal == "." else _FLOAT.replace(r"\.", re.escape(self.decimal))
 
     def _truth(self, value: str) -> bool | None:
         if value in self.true_values or value.lower() == "true":
@@ -93,15 +93,16 @@ class TextRules:
         plain = column
         if self.thousands:
             plain = pc.replace_substring(plain, pattern=self.thousands, replacement="")
-        if self.decimal != ".":
-            if _all(pc.match_substring_regex(plain, pattern=_INT)):
-                return _integers(column, plain)
-            plain = pc.replace_substring(plain, pattern=self.decimal, replacement=".")
-        if _all(pc.match_substring_regex(plain, pattern=_INT)):
+        whole = pc.match_substring_regex(plain, pattern=_INT)
+        if _all(whole):
             return _integers(column, plain)
-        if _all(pc.match_substring_regex(plain, pattern=_FLOAT)):
-            return _trimmed(plain).cast(pa.float64())
-        return column
+        if not _all(pc.match_substring_regex(plain, pattern=self._float)):
+            return column
+        if _any(whole) and _is_past_64_bits(plain.filter(whole)):
+            return column  # as where these integers stand in a block of their own
+        if self.decimal != ".":
+            plain = pc.replace_substring(plain, pattern=self.decimal, replacement=".")
+        return _trimmed(plain).cast(pa.float64())
 
     def _booleans(self, column: pa.Array) -> pa.Array:
         words = column.unique().to_pylist()
@@ -211,7 +212,8 @@ class Settled:
             elif (fitting := fitted(column, known)) is not None:
                 column = fitting
             else:
-                self.types[name] = widened(known, column.type)
+                wider = widened(known, column.type)
+                self.types[name] = pa.string() if wider == known else wider  # negative numbers beside such past 63 bits
                 self.conflict = True
             arrays.append(column)
         return pa.RecordBatch.from_arrays(arrays, list(columns))
@@ -233,6 +235,18 @@ def _integers(column: pa.Array, plain: pa.Array) -> pa.Array:
         except pa.ArrowInvalid:
             continue
     return column  # past 64 bits: only text holds them all
+
+
+def _is_past_64_bits(plain: pa.Array) -> bool:
+    """Whether one of several integers fits neither int64 nor uint64."""
+    digits = _trimmed(plain)
+    negative = pc.starts_with(digits, "-")
+    try:
+        digits.filter(negative).cast(pa.int64())
+        digits.filter(pc.invert(negative)).cast(pa.uint64())
+    except pa.ArrowInvalid:
+        return True
+    return False
 
 
 def _trimmed(column: pa.Array) -> pa.Array:

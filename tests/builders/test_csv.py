@@ -7,6 +7,7 @@ import warnings
 
 import pyarrow as pa
 import pytest
+from datasets_core.builders._csv_form import WideRecords
 from datasets_core.builders._csv_read import read_csv
 from datasets_core.builders._csv_records import Grammar
 from datasets_core.builders._csv_types import DEFAULT_NULLS, fitted, widened
@@ -15,7 +16,7 @@ from datasets_core.builders.csv import EXTENSIONS, CsvConfig
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.builders import _csv_read, _csv_records
+from datasets_core.builders import _csv_read, _csv_records, _source
 from datasets_core.building.hooks import Reread
 from datasets_core.errors import (
     ConfigurationError,
@@ -117,6 +118,14 @@ def test_what_pandas_reads_as_null_is_null_in_numbers_and_in_text(path, text):
         ({"skipinitialspace": True}, b'a, b\n1, "x, y"\n', [{"a": 1, "b": "x, y"}]),
         ({"true_values": ["yes"], "false_values": ["no"]}, b"a,b\nyes,1\nno,2\n", [{"a": True, "b": 1}, {"a": False, "b": 2}]),
         ({"skip_blank_lines": False}, b"a,b\n1,2\n\n", [{"a": 1, "b": 2}, {"a": None, "b": None}]),
+        ({"decimal": ","}, b'a,b\n1.5,"1,5"\n', [{"a": "1.5", "b": 1.5}]),
+        ({"nrows": 1}, b"a,b\n1,True\nx,y\n", [{"a": 1, "b": True}]),
+        ({"nrows": 2, "skiprows": [1]}, b"a,b\n1,2\n\n3,4\n5,6\nx,y\n", [{"a": 3, "b": 4}, {"a": 5, "b": 6}]),
+        ({"nrows": 2, "on_bad_lines": "skip"}, b"a,b\n1,2\n1,2,3\n3,4\nx,y\n", [{"a": 1, "b": 2}, {"a": 3, "b": 4}]),
+        ({"names": ["x", "y"], "usecols": [0, 2]}, b"1,2,3\n", [{"x": 1, "y": 3}]),
+        ({"usecols": ["a"]}, b"a\n1,2\n", [{"a": 1}]),
+        ({"na_filter": False}, b"a,b\n1,x,\n", [{"a": 1, "b": "x"}]),
+        ({"skipinitialspace": True}, b'a\n" "\n \nx\n', [{"a": " "}, {"a": "x"}]),
         ({"encoding": "latin-1"}, "a,b\né,1\n".encode("latin-1"), [{"a": "é", "b": 1}]),
         ({"encoding": "utf-16"}, "a,b\né,1\n".encode("utf-16"), [{"a": "é", "b": 1}]),
         ({"encoding_errors": "replace"}, b"a,b\n\xff,1\n", [{"a": "\ufffd", "b": 1}]),
@@ -141,6 +150,9 @@ def test_an_option_does_what_it_does_in_pandas(path, options, content, rows):
         (b'a,b\n5" pipe,x\n"x"y,2\n', [{"a": '5" pipe', "b": "x"}, {"a": "xy", "b": "2"}]),
         (b"a,b\nx,1,2\ny,3,4\n", [{"a": 1, "b": 2, "__index_level_0__": "x"}, {"a": 3, "b": 4, "__index_level_0__": "y"}]),
         (b"a,b\n1,2,\n3,4,\n", [{"a": 1, "b": 2}, {"a": 3, "b": 4}]),
+        (b"a,,Unnamed: 1\n1,2,3\n", [{"a": 1, "Unnamed: 1.1": 2, "Unnamed: 1": 3}]),
+        (b"a,b\n\xef\xbb\xbf,1\n", [{"a": "\ufeff", "b": 1}]),
+        (b"a,b\n1.5,1\n18446744073709551616,2\n", [{"a": "1.5", "b": 1}, {"a": "18446744073709551616", "b": 2}]),
         (b"a,b\n1,x\nTrue,y\n", [{"a": "1", "b": "x"}, {"a": "True", "b": "y"}]),
         (b"a,b\n-1,1\n9223372036854775808,1\n", [{"a": "-1", "b": 1}, {"a": "9223372036854775808", "b": 1}]),
     ],
@@ -154,6 +166,7 @@ def test_a_layout_is_read_as_pandas_reads_it(path, content, rows):
     [
         (b"a,b\n1,2\n\n1,2,3\n", 4, "has 3 fields where 2 are expected"),
         (b'a,b\n"x\ny",2\n1\n', 4, "has 1 field where 2 are expected"),
+        (b"a\n1\n   \n\t\t\n1,2\n", 5, "has 2 fields where 1 is expected"),
         (b'a,b\n1,2\n1,"x\n3,4\n', 3, "never closed"),
         (b"a,b\n1,2\nx,\xff\n", 3, "byte 0xff at offset 10 is not UTF-8"),
         (b"a,b\n1,2\n" + b"1,2\n" * 2000 + b"x,\0\n", 2003, "NUL byte"),
@@ -206,7 +219,8 @@ def test_rows_of_the_wrong_length_are_told_when_asked(path):
 
 def read_in_small_blocks(path, content, monkeypatch, block_bytes):
     path.write_bytes(content)
-    monkeypatch.setattr(_csv_read, "_BLOCK_BYTES", block_bytes)
+    for module, name in ((_csv_read, "_BLOCK_BYTES"), (_csv_read, "_WIDEST_BLOCK_BYTES"), (_source, "_FIRST_BYTES")):
+        monkeypatch.setattr(module, name, block_bytes)
     schema = None
     while True:
         try:
@@ -230,12 +244,50 @@ def read_in_small_blocks(path, content, monkeypatch, block_bytes):
         (["NA", "1", "NA"], [None, 1, None]),
         (["1", "9223372036854775808"], [1, 2**63]),
         (["-1", "9223372036854775808"], ["-1", "9223372036854775808"]),
+        (["9223372036854775808", "-1"], ["9223372036854775808", "-1"]),
+        (["18446744073709551616", "1.5"], ["18446744073709551616", "1.5"]),
+        (["1.5", "18446744073709551616"], ["1.5", "18446744073709551616"]),
+        (["x", "\ufeff"], ["x", "\ufeff"]),
         (["1", "2.5", "x"], ["1", "2.5", "x"]),
     ],
 )
 def test_types_do_not_depend_on_where_a_block_ends(path, monkeypatch, values, expected):
     content = "".join(["a,b\n", *(f"{value},{'y' * 100}\n" for value in values)]).encode()
     assert read_in_small_blocks(path, content, monkeypatch, 128).column("a").to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "skipped"),
+    [({"skiprows": 300}, b"junk,\n" * 300), ({"skiprows": lambda number: number < 300}, b"junk,\n" * 300), ({}, b"\n" * 900)],
+)
+def test_what_is_left_out_at_the_beginning_may_be_larger_than_a_block(path, monkeypatch, options, skipped):
+    for module, name in ((_csv_read, "_BLOCK_BYTES"), (_csv_read, "_WIDEST_BLOCK_BYTES"), (_source, "_FIRST_BYTES")):
+        monkeypatch.setattr(module, name, 128)
+    assert table(path, skipped + b"a,b\n1,2\n", **options).to_pylist() == [{"a": 1, "b": 2}]
+    with pytest.raises(FileFormatError, match=f"user.csv, line {skipped.count(10) + 3}: has 1 field"):
+        table(path, skipped + b"a,b\n1,2\n3\n", **options)
+
+
+@pytest.mark.parametrize("content", ['a,b\n1,"{}"\n2,y,3\n', 'a,b\n1,"{}"\n', "a,{}\n1,2\n"])
+def test_a_huge_field_is_split_like_a_small_one(path, content):
+    huge, small = (
+        table(path, content.format(f'x{"y" * size}""\n' if '1,"' in content else "y" * size).encode(), on_bad_lines="skip")
+        for size in (200_000, 3)
+    )
+    shrunk = [[value.replace("y" * 200_000, "yyy") for value in map(str, row.values())] for row in huge.to_pylist()]
+    assert shrunk == [list(map(str, row.values())) for row in small.to_pylist()]
+
+
+CSV_TEXT = st.text(alphabet='ab,é" \r\n', max_size=30)
+LAYOUTS = st.sampled_from([{}, {"doublequote": False}, {"skipinitialspace": True}, {"quoting": 3}, {"sep": "é"}])
+
+
+@given(CSV_TEXT, LAYOUTS)
+def test_wide_records_are_those_of_the_csv_module(text, layout):
+    form = CsvConfig(**layout).form()
+    whole = text.encode()[: max(form.grammar.ends(text.encode()), default=0)].decode()
+    theirs, ours = form.split(whole), WideRecords(form, whole)
+    assert [(row, ours.line_num) for row in ours] == [(row, theirs.line_num) for row in theirs]
 
 
 KINDS = st.sampled_from([pa.null(), pa.bool_(), pa.int64(), pa.uint64(), pa.float64(), pa.string()])
@@ -327,6 +379,35 @@ def test_options_of_pandas_alone_are_read_by_it(build, options, content, rows):
 
 
 # -- built -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.optional("pandas")
+@pytest.mark.parametrize(
+    ("options", "content", "cause"),
+    [
+        ({"comment": "#"}, b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "Git-LFS pointer"),
+        ({"comment": "#"}, b"<!DOCTYPE html><html>", "web page"),
+        ({"comment": "#", "index_col": [0, 1]}, b"a\n1\n", "IndexError"),
+        ({"converters": {"b": {}.__getitem__}}, b"a,b\n1,x\n", "KeyError: 'x'"),
+        (
+            {"converters": {"b": lambda text: int(text) if text < "a" else text}, "chunksize": 1},
+            b"a,b\n1,1\n2,x\n",
+            "gives text for some",
+        ),
+    ],
+)
+def test_what_pandas_cannot_read_is_one_error_with_the_file(build, options, content, cause):
+    pytest.importorskip("pandas")
+    with pytest.raises(FileFormatError, match=cause) as caught:
+        build("csv", {"a.csv": content}, **options)
+    assert "a.csv" in str(caught.value)
+
+
+@pytest.mark.optional("pandas")
+def test_columns_beside_a_converter_keep_their_types(build):
+    pytest.importorskip("pandas")
+    rows = build("csv", {"a.csv": b"a,b\n1,x\n,\n007,007\n"}, converters={"b": str.upper}, chunksize=1)
+    assert rows[:] == {"a": [1, None, 7], "b": ["X", None, "007"]}
 
 
 def test_files_of_one_split_share_their_types(build):
