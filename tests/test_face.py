@@ -30,8 +30,23 @@ EXPECTED = {
 }  # fmt: skip
 
 
-def _modules_after(code: str) -> set[str]:
-    script = f"import sys, json\n{code}\nprint(json.dumps(sorted(sys.modules)))"
+# What a dataset that stands is read without, though a build needs much of it.
+BUILDERS_OWN = {
+    *("pandas", "torch", "fsspec", "yaml", "httpx2", "huggingface_hub", "tqdm", "loky", "cloudpickle", "filelock"),
+    *("pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.fs"),
+    *("asyncio", "ssl", "http", "urllib.request", "zipfile", "tarfile", "lzma", "bz2", "pydoc", "zoneinfo"),
+    *("importlib.metadata", "concurrent.futures", "multiprocessing", "secrets", "shutil"),
+    *("datasets_core.building.build", "datasets_core.fetch.download", "datasets_core.store.writer"),
+}
+FILES = {
+    "csv": "a,b\n1,x\n2,y\n3,z\n",
+    "json": '{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n{"a": 3, "b": "z"}\n',
+    "text": "x\ny\nz\n",
+}
+
+
+def _modules_after(code: str, *folders: Path) -> set[str]:
+    script = f"import sys, json\nsys.path[:0] = {list(map(str, folders))}\n{code}\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout))
 
@@ -54,6 +69,34 @@ def test_a_light_name_loads_no_heavy_package() -> None:
 def test_load_dataset_leaves_optional_and_network_packages_alone() -> None:
     heavy = {"pandas", "torch", "tensorflow", "jax", "fsspec", "httpx2", "yaml", "huggingface_hub", "loky"}
     assert _modules_after("from datasets_core import load_dataset") & heavy == set()
+
+
+@pytest.fixture
+def no_pandas(tmp_path: Path) -> Path:
+    """A folder whose pandas nobody may import: pyarrow would, for values that it cannot take in otherwise."""
+    folder = tmp_path / "no_pandas"
+    folder.mkdir()
+    (folder / "pandas.py").write_text("raise RuntimeError('pandas was imported')\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_dataset_that_stands_is_read_without_what_builds_it(name: str, tmp_path: Path, no_pandas: Path) -> None:
+    data = tmp_path / "data"
+    data.write_text(FILES[name])
+    load = f"load_dataset({name!r}, data_files={str(data)!r}, split='train', cache_dir={str(tmp_path)!r})"
+    code = f"from datasets_core import load_dataset\nrows = {load}"
+    assert "datasets_core.building.build" in _modules_after(code)
+
+    reading = f"{code}\nassert rows[1] == list(rows)[1]\nassert len(rows[:2]) == len(rows[2])"
+
+    assert (_modules_after(reading, no_pandas) - _modules_after("import numpy, pyarrow")) & BUILDERS_OWN == set()
+
+
+def test_a_table_of_python_values_needs_arrow_alone() -> None:
+    code = "import datasets_core\nassert datasets_core.Dataset.from_dict({'a': [1, 2], 'b': ['x', 'y']})[1]['a'] == 2"
+
+    assert (_modules_after(code) - _modules_after("import numpy, pyarrow")) & BUILDERS_OWN == set()
 
 
 def test_the_public_names_are_these() -> None:
