@@ -11,6 +11,7 @@ import errno
 import logging
 import os
 import posixpath
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +24,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_DISK_ERRORS = {errno.ENOSPC, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EDQUOT}
+_DISK_ERRORS = {
+    errno.ENOSPC,
+    errno.EFBIG,
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EDQUOT,
+    errno.ENOTDIR,
+    errno.ENAMETOOLONG,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ def is_url(path: str) -> bool:
 
 def is_http(path: str) -> bool:
     """Whether `path` is an `http` or `https` URL."""
-    return path.startswith(("http://", "https://"))
+    return path[:8].lower().startswith(("http://", "https://"))
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
@@ -113,7 +123,7 @@ def entry(path: str, storage_options: dict[str, Any] | None = None) -> FileEntry
             found = os.stat(local)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        return None if not os.path.isfile(local) else FileEntry(path, found.st_size, str(found.st_mtime_ns))
+        return FileEntry(path, found.st_size, str(found.st_mtime_ns)) if stat.S_ISREG(found.st_mode) else None
     fs, inner = filesystem(path, storage_options)
     try:
         info = fs.info(inner)

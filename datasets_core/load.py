@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from datasets_core import logging
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.engines.engine import get_engine
-from datasets_core.errors import ConfigurationError, UnknownSplitError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownSplitError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
@@ -55,7 +55,7 @@ def load_dataset(
         download_config: how files are fetched.
         download_mode: `reuse_dataset_if_exists`, `reuse_cache_if_exists` or `force_redownload`.
         verification_mode: `all_checks`, `basic_checks` or `no_checks`.
-        keep_in_memory: copy the rows into memory; else only what is smaller than `HF_DATASETS_IN_MEMORY_MAX_SIZE` is.
+        keep_in_memory: copy the rows into memory, or never; None copies what is smaller than `HF_DATASETS_IN_MEMORY_MAX_SIZE`.
         save_infos: verify everything, so that the recorded sizes and checksums are complete.
         revision: version of a dataset on the Hub; a local path has none.
         token: for hosts that ask for one.
@@ -105,7 +105,8 @@ def load_dataset(
         storage_options=storage_options,
         **config_kwargs,
     )
-    _check_splits(wanted, builder, os.fspath(path))
+    if isinstance(builder.config.data_files, DataFilesDict):
+        _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched
     builder.download_and_prepare(
         download_config=download_config,
         download_mode=mode,
@@ -113,7 +114,8 @@ def load_dataset(
         num_proc=num_proc,
         storage_options=storage_options,
     )
-    return builder.as_dataset(split=split, in_memory=bool(keep_in_memory))
+    _check_splits(wanted, builder.info.splits or (), os.fspath(path))
+    return builder.as_dataset(split=split, in_memory=keep_in_memory)
 
 
 def load_dataset_builder(
@@ -142,15 +144,19 @@ def load_dataset_builder(
         raise ConfigurationError(f"path is {path!r}. Give a format, a folder, a script, a data file or a URL.")
     if revision is not None:
         logger.info("revision=%r is left aside: it names a version on the Hub, and %s is local.", revision, path)
+    if not isinstance(download_config, DownloadConfig | None):
+        raise ArgumentTypeError(f"download_config is {download_config!r}. Give a DownloadConfig.")
+    if not isinstance(storage_options, Mapping | None):
+        raise ArgumentTypeError(f"storage_options is {storage_options!r}. Give a dict of options for the file system.")
     if token is None and download_config is not None:
         token = download_config.token
     return resolve(
         Request(
             os.fspath(path),
             name=None if name is None else str(name),
-            data_dir=None if data_dir is None else os.fspath(data_dir),
+            data_dir=_path("data_dir", data_dir),
             data_files=data_files,
-            cache_dir=None if cache_dir is None else os.fspath(cache_dir),
+            cache_dir=_path("cache_dir", cache_dir),
             features=_features(features),
             token=token,
             storage_options=storage_options,
@@ -158,6 +164,15 @@ def load_dataset_builder(
             options=config_kwargs,
         )
     )
+
+
+def _path(argument: str, value: str | os.PathLike[str] | None) -> str | None:
+    if value is None:
+        return None
+    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(text, str) or "\0" in text:
+        raise ArgumentTypeError(f"{argument} is {value!r}. Give a path.")
+    return text
 
 
 def _features(features: Features | Mapping[str, Any] | None) -> Features | None:
@@ -170,7 +185,7 @@ def _features(features: Features | Mapping[str, Any] | None) -> Features | None:
 
 def _download_mode(mode: DownloadMode | str | None) -> DownloadMode:
     try:
-        return DownloadMode(mode or DownloadMode.REUSE_DATASET_IF_EXISTS)
+        return DownloadMode(DownloadMode.REUSE_DATASET_IF_EXISTS if mode is None else mode)
     except ValueError:
         known = ", ".join(repr(each.value) for each in DownloadMode)
         raise ConfigurationError(f"download_mode is {mode!r}. Modes: {known}.") from None
@@ -188,14 +203,11 @@ def _verification(mode: VerificationMode | str | None, ignore: bool, save_infos:
         raise ConfigurationError(f"verification_mode is {mode!r}. Modes: {known}.") from None
 
 
-def _check_splits(wanted: Any, builder: DatasetBuilder, dataset: str) -> None:
-    """Refuse an unknown split before anything is fetched, where the data files tell which splits there will be."""
-    known = builder.config.data_files
-    if isinstance(known, DataFilesDict):
-        for instruction in _leaves(wanted):
-            for part in instruction.parts:
-                if part.split not in known and part.split != Split.ALL:
-                    raise UnknownSplitError(part.split, known=known, dataset=dataset)
+def _check_splits(wanted: Any, known: Collection[str], dataset: str) -> None:
+    for instruction in _leaves(wanted):
+        for part in instruction.parts:
+            if part.split not in known and part.split != Split.ALL:
+                raise UnknownSplitError(part.split, known=known, dataset=dataset)
 
 
 def _leaves(wanted: Any) -> Iterator[ReadInstruction]:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
     DatasetNotFoundError,
+    DatasetsCoreError,
     NonMatchingSplitsSizesError,
     SplitSyntaxError,
     UnknownOptionError,
@@ -225,6 +228,13 @@ def test_rows_that_are_kept_in_memory_outlive_their_files(csv: Path, load: Calla
         ({"download_mode": "again"}, ConfigurationError, r"download_mode is 'again'\. Modes: 'reuse_dataset_if_exists'"),
         ({"verification_mode": "some"}, ConfigurationError, r"verification_mode is 'some'\. Modes: 'all_checks'"),
         ({"streaming": True}, ConfigurationError, "streaming=True is not part of this version"),
+        ({"data_dir": 5}, ConfigurationError, "data_dir is 5"),
+        ({"data_dir": ["a"]}, TypeError, r"data_dir is \['a'\]\. Give a path"),
+        ({"data_files": "a\0.csv"}, ConfigurationError, r"data_files holds 'a\\x00\.csv'"),
+        ({"data_files": "[z-a].csv"}, ConfigurationError, r"pattern '\[z-a\]\.csv' means nothing"),
+        ({"download_config": {}}, TypeError, "download_config is {}"),
+        ({"storage_options": 5}, TypeError, "storage_options is 5"),
+        ({"config_id": "../../x"}, ConfigurationError, "'config_id' is no option of a config"),
         ({"trust_remote_code": "sandbox"}, ConfigurationError, "trust_remote_code is 'sandbox'"),
         ({"features": "int32"}, ConfigurationError, "features is 'int32'"),
         ({"seperator": ";"}, UnknownOptionError, r"'seperator' is no option of .*sep"),
@@ -238,6 +248,51 @@ def test_an_argument_that_means_nothing_is_one_error_before_anything_is_built(
     with pytest.raises(error, match=words):
         load(csv, **arguments)
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize(("place", "error"), [(5, TypeError), ("taken", OSError), ("taken/below", OSError)])
+def test_a_cache_that_cannot_be_a_folder_is_one_error(csv: Path, tmp_path: Path, place: Any, error: type[Exception]) -> None:
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(error) as raised:
+        load_dataset(str(csv), cache_dir=place if isinstance(place, int) else tmp_path / place)
+    assert isinstance(raised.value, DatasetsCoreError)
+
+
+def test_a_relative_cache_stays_where_it_was(csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    found = load_dataset(str(csv), split="train", cache_dir="cache")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert _column(pickle.loads(pickle.dumps(found))) == list(range(20))
+
+
+def test_an_unknown_split_of_a_script_names_the_dataset(script: Path, load: Callable[..., Any]) -> None:
+    path = str(script / "counted.py")
+    with pytest.raises(UnknownSplitError, match=rf"'tran' is no split of '{path}'\. Splits: 'train'"):
+        load(path, split="tran")
+
+
+def test_rows_in_memory_are_read_at_once(csv: Path, tmp_path: Path) -> None:
+    builder = load_dataset_builder(str(csv), cache_dir=str(tmp_path / "cache"))
+    builder.download_and_prepare(max_shard_size=1)
+    found = builder.as_dataset("train+test", in_memory=True)
+    shutil.rmtree(tmp_path / "cache")
+    assert _column(pickle.loads(pickle.dumps(found))) == [*range(20), *range(100, 120)]
+
+
+def test_the_settings_do_not_overrule_what_the_user_says_of_memory(csv: Path, load: Callable[..., Any]) -> None:
+    with config.using(max_memory_bytes=1 << 30):
+        assert load(csv, split="train", keep_in_memory=False).cache_files
+        assert not load(csv, split="train").cache_files
+    assert not load(csv, split="train", keep_in_memory=True).cache_files
+
+
+def test_features_that_the_card_gains_later_are_those_of_the_rows(csv: Path, load: Callable[..., Any]) -> None:
+    load(csv)
+    dtypes = {"a": "int8", "b": "float32", "c": "string"}
+    entries = "".join(f"  - name: {name}\n    dtype: {dtype}\n" for name, dtype in dtypes.items())
+    (csv / "README.md").write_text(f"---\ndataset_info:\n  features:\n{entries}---\n")
+    assert load(csv, split="train").features == {name: Value(dtype) for name, dtype in dtypes.items()}
 
 
 @pytest.mark.parametrize("path", ["", None, 3])

@@ -126,7 +126,7 @@ class DatasetBuilder(abc.ABC):
         self.token, self.repo_id = token, repo_id
         self.storage_options = storage_options or {}
         self.writer_batch_size = writer_batch_size or self.DEFAULT_WRITER_BATCH_SIZE
-        self.hash = hash if hash is not None else _code_hash(type(self))
+        self.hash = _key(hash if hash is not None else _code_hash(type(self)), info)
         self.is_partial = data_files is not None
 
         if data_files is not None:
@@ -267,12 +267,12 @@ class DatasetBuilder(abc.ABC):
         self._manifest = prepare(self, options)
         self.info = self._manifest.info.copy()
 
-    def as_dataset(self, split: Any = None, in_memory: bool = False) -> Any:
+    def as_dataset(self, split: Any = None, in_memory: bool | None = None) -> Any:
         """The dataset that was built.
 
         Args:
             split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for a `DatasetDict` of all.
-            in_memory: read the rows instead of mapping them.
+            in_memory: read the rows instead of mapping them; None does so for a dataset below the setting `max_memory_bytes`.
 
         Raises:
             DatasetNotFoundError: it is not built.
@@ -283,9 +283,10 @@ class DatasetBuilder(abc.ABC):
         if split is None:
             return DatasetDict({name: self._as_dataset(manifest, name, in_memory) for name in manifest.split_lengths()})
         if isinstance(split, Mapping):
-            return type(split)((name, self.as_dataset(part, in_memory)) for name, part in split.items())  # type: ignore[call-arg]
+            return {name: self.as_dataset(part, in_memory) for name, part in split.items()}
         if isinstance(split, (list, tuple)):
-            return type(split)(self.as_dataset(part, in_memory) for part in split)
+            found = [self.as_dataset(part, in_memory) for part in split]
+            return found if isinstance(split, list) else tuple(found)
         return self._as_dataset(manifest, split, in_memory)
 
     def _built(self) -> Manifest:
@@ -295,14 +296,14 @@ class DatasetBuilder(abc.ABC):
             raise DatasetNotFoundError(f"{self.label} is not built in {self._output_dir}. Call download_and_prepare() first.")
         return self._manifest
 
-    def _as_dataset(self, manifest: Manifest, split: str | ReadInstruction, in_memory: bool) -> Dataset:
+    def _as_dataset(self, manifest: Manifest, split: str | ReadInstruction, in_memory: bool | None) -> Dataset:
         ranges = row_ranges(split, manifest.split_lengths())
         size = manifest.info.dataset_size or 0
         rows = open_rows(
             self._output_dir,
             manifest,
             ranges,
-            in_memory=in_memory or 0 < size < settings().max_memory_bytes,
+            in_memory=0 < size < settings().max_memory_bytes if in_memory is None else in_memory,
             storage_options=self._output_storage_options,
         )
         shards = [(shard.split, shard.sha256) for shard in manifest.shards]
@@ -402,7 +403,12 @@ def _iterator(made: Any, hook: str) -> Iterator[tuple[Any, Any]]:
 
 def _folder(path: str | os.PathLike[str]) -> str:
     text = os.fspath(path)
-    return text if is_url(text) and not text.startswith("file://") else local_path(text)
+    return text if is_url(text) and not text.startswith("file://") else os.path.abspath(local_path(text))
+
+
+def _key(code: str, info: DatasetInfo | None) -> str:
+    """The identity of the code, and of the features that are on record: others make other rows of the same files."""
+    return code if info is None or info.features is None else fingerprint(code, info.features.to_dict())
 
 
 def _builder_name(cls: type) -> str:

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DatasetsCoreError, FileFormatError
+from datasets_core.errors import (
+    ConfigurationError,
+    DataFilesNotFoundError,
+    DatasetsCoreError,
+    DownloadError,
+    FileFormatError,
+)
 from datasets_core.files import FileEntry
 from datasets_core.meta import patterns
 
@@ -19,6 +26,7 @@ Identity = tuple[str, int, str]
 DataFiles = str | os.PathLike[str] | Sequence[Any] | Mapping[str, Any]
 
 _SHOWN = 10
+_NOT_PLAIN = re.compile(r"[*?\[\\]|:[:/]|/\.{0,2}(/|$)")
 
 
 class DataFilesList(list[str]):
@@ -101,7 +109,7 @@ def _pairs(data_files: DataFiles) -> Iterator[tuple[Any, Any]]:
 def _flat(value: Any) -> Iterator[str]:
     if isinstance(value, (str, os.PathLike)):
         text = os.fspath(value)
-        if not isinstance(text, str) or not text:
+        if not isinstance(text, str) or not text or "\0" in text:
             raise ConfigurationError(f"data_files holds {value!r}. Give paths, patterns or URLs as text.")
         yield text
     elif isinstance(value, (list, tuple)):
@@ -169,15 +177,10 @@ def list_folder(
     Raises:
         DataFilesNotFoundError: no such folder, or one that may not be listed.
     """
-    try:
+    with _looking(folder, "listed"):
         if files.is_url(folder):
             return _list_chain(folder, storage_options) if "::" in folder else _list_remote(folder, storage_options)
         return sorted(_walk(files.local_path(folder), max_depth, hidden, frozenset()), key=lambda found: found.path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise DataFilesNotFoundError(
-            f"{error.filename or folder} cannot be listed: {reason}. Check the path and its rights."
-        ) from error
 
 
 def _walk(folder: str, depth: int | None, hidden: bool, above: frozenset[tuple[int, int]]) -> Iterator[FileEntry]:
@@ -231,12 +234,27 @@ def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
 
 
 def _entry(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
-    try:
+    with _looking(path, "looked at"):
         return files.entry(path, storage_options)
+
+
+@contextlib.contextmanager
+def _looking(path: str, how: str) -> Iterator[None]:
+    """Tell what a file system says against looking at a path; each kind of store has its own errors."""
+    try:
+        yield
+    except DatasetsCoreError:
+        raise
     except OSError as error:
+        reason = error.strerror or str(error)
         raise DataFilesNotFoundError(
-            f"{path} cannot be looked at: {error.strerror or error}. Check the path and its rights."
+            f"{error.filename or path} cannot be {how}: {reason}. Check the path and its rights."
         ) from error
+    except Exception as error:
+        if not files.is_url(path):
+            raise
+        reason = f"the store cannot be asked ({type(error).__name__}: {error})"
+        raise DownloadError(path, reason, advice="Check the address, the network and storage_options=") from error
 
 
 @contextlib.contextmanager
@@ -272,8 +290,9 @@ class _Search:
         entries: list[FileEntry] = []
         known: set[str] = set()
         for name in names:
-            path = self._full(name)
-            literal = self._literal(path, name)
+            is_plain = _is_plain(name)
+            path = name if is_plain else self._full(name)
+            literal = (_entry(path, None) if is_plain else None) or self._literal(path, name)
             # A path that is spelled out twice is read twice, as asked; a wildcard only adds what is missing.
             new = [literal] if literal else [found for found in self._matches(path, name) if found.path not in known]
             entries += new
@@ -342,6 +361,11 @@ class _Search:
             listed = list_folder(root, max_depth=depth, hidden=hidden, storage_options=self.storage_options)
             self.listings[key] = dict(zip(_below(root, listed), listed, strict=True))
         return self.listings[key]
+
+
+def _is_plain(name: str) -> bool:
+    """Whether `name` is an absolute local path without wildcards, in the form that `_Search` gives to others."""
+    return name.startswith("/") and _NOT_PLAIN.search(name) is None
 
 
 def _there(folder: str) -> str:

@@ -51,7 +51,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     """The regular expression of a glob: `*` stays within a folder, `**` as a whole part crosses folders.
 
     Raises:
-        ConfigurationError: `**` beside other characters.
+        ConfigurationError: `**` beside other characters, or a range in brackets that runs backwards.
     """
     parts = pattern.split("/")
     last = len(parts) - 1
@@ -65,7 +65,12 @@ def compiled(pattern: str) -> re.Pattern[str]:
             )
         else:
             text += _part_regex(part) + ("" if position == last else "/")
-    return re.compile(text, re.DOTALL)
+    try:
+        return re.compile(text, re.DOTALL)
+    except re.error as error:
+        raise ConfigurationError(
+            f"The pattern {pattern!r} means nothing ({error.msg}). Write '[a-z]' from low to high, or '[[]' for a bracket."
+        ) from error
 
 
 def _part_regex(part: str) -> str:

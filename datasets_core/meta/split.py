@@ -406,8 +406,9 @@ def parse_split(value: Any) -> Any:
     if isinstance(value, str):
         return ReadInstruction.from_spec(str(value))
     if isinstance(value, (list, tuple)):
-        return type(value)(map(parse_split, value))
-    if isinstance(value, dict):
+        found = [parse_split(inner) for inner in value]
+        return found if isinstance(value, list) else tuple(found)
+    if isinstance(value, Mapping):
         return {name: parse_split(inner) for name, inner in value.items()}
     raise ConfigurationError(
         f"split={value!r} is a {type(value).__name__}. Give a text such as 'train[:10%]', or a list or dict of them."

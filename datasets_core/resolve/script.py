@@ -109,8 +109,13 @@ def load(script: Script) -> type[DatasetBuilder]:
             _check_packages(script)
             _finder.add(script)
             name = script.name_of(script.modules[0])
-            with _own_errors(script):
-                module = importlib.import_module(name)
+            try:
+                with own_errors(script, "importing it"):
+                    module = importlib.import_module(name)
+            except BaseException:
+                for loaded in [each for each in sys.modules if each.startswith(f"{package}.")]:
+                    del sys.modules[loaded]  # no half-made module stays behind
+                raise
             found = _builder_in(module, script)
             if found.__module__.startswith(f"{package}."):
                 found.script = _Shipped(script)  # type: ignore[attr-defined]
@@ -164,19 +169,21 @@ def _is_installed(package: str) -> bool:
 
 
 @contextlib.contextmanager
-def _own_errors(script: Script) -> Iterator[None]:
-    """Tell a failing import by the place in the script, and leave no half-made module behind."""
+def own_errors(script: Script, doing: str) -> Iterator[None]:
+    """Tell what the script's own code raises by its place in the script.
+
+    Raises:
+        ScriptError: something else than an error of this library was raised.
+    """
     try:
         yield
-    except BaseException as error:
-        for loaded in [each for each in sys.modules if each.startswith(f"{script.package}.")]:
-            del sys.modules[loaded]
-        if isinstance(error, DatasetsCoreError) or not isinstance(error, Exception):
-            raise
+    except DatasetsCoreError:
+        raise
+    except (Exception, SystemExit) as error:
         ours = {module.path for module in script.modules}
         places = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in ours]
         path, line = (places[-1].filename, places[-1].lineno) if places else (script.path, None)
-        raise ScriptError(path, f"importing it failed with {type(error).__name__}: {error}", line=line) from error
+        raise ScriptError(path, f"{doing} failed with {type(error).__name__}: {error}", line=line) from error
 
 
 def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:

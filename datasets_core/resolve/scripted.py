@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ from datasets_core.meta.card import read_checksums
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve.folder import read_folder_card, read_text
-from datasets_core.resolve.modules import read_script
+from datasets_core.resolve.modules import Script, read_script
 from datasets_core.resolve.request import DEFAULT, Request
-from datasets_core.resolve.script import load
+from datasets_core.resolve.script import load, own_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +52,19 @@ class ScriptSource:
         found: DataFilesDict | None = None
         if asked.data_files is not None:
             found = resolve_data_files(asked.data_files, asked.data_dir or folder, storage_options=asked.storage_options)
-        return asked.builder(
-            load(script),
-            asked.options,
-            dataset_name=os.path.basename(script.path).removesuffix(".py"),
-            config_name=asked.name,
-            base_path=folder,
-            hash=script.digest,
-            data_dir=asked.data_dir,
-            data_files=found,
-            info=self._info(folder),
-        )
+        cls, info = load(script), self._info(folder)
+        with own_errors(script, "making its builder"):
+            return asked.builder(
+                cls,
+                asked.options,
+                dataset_name=os.path.basename(script.path).removesuffix(".py"),
+                config_name=asked.name,
+                base_path=folder,
+                hash=_identity(script),
+                data_dir=asked.data_dir,
+                data_files=found,
+                info=info,
+            )
 
     def _info(self, folder: str) -> DatasetInfo | None:
         name = self.request.name or self.default_config_name
@@ -73,3 +76,8 @@ class ScriptSource:
         info = copy.copy(info) if info is not None else DatasetInfo()
         info.download_checksums = {**(info.download_checksums or {}), **read_checksums(text, path=path)}
         return info
+
+
+def _identity(script: Script) -> str:
+    """What keeps two scripts apart: their texts, and the folder whose files they may read."""
+    return hashlib.sha256(f"{script.path}\0{script.digest}".encode()).hexdigest()

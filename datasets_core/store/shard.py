@@ -139,6 +139,11 @@ def _memory_shard(data: bytes) -> MemoryShard:
         return MemoryShard(list(reader), reader.schema)
 
 
+def loaded(shard: Shard) -> MemoryShard:
+    """The batches of a shard, all of them read: no file stands behind them any more."""
+    return MemoryShard([shard.batch(index) for index in range(len(shard.batch_rows()))], shard.schema)
+
+
 class ColumnsShard:
     """Some columns of another shard, perhaps by other names."""
 

@@ -14,7 +14,16 @@ from datasets_core.errors import DamagedShardError
 from datasets_core.meta.rows import RowRange
 from datasets_core.store.layout import located
 from datasets_core.store.manifest import Manifest, ShardRecord
-from datasets_core.store.shard import ARROW_MAGIC, PARQUET_MAGIC, FileShard, Shelf, check_tail, parquet_schema
+from datasets_core.store.shard import (
+    ARROW_MAGIC,
+    PARQUET_MAGIC,
+    FileShard,
+    Shard,
+    Shelf,
+    check_tail,
+    loaded,
+    parquet_schema,
+)
 from datasets_core.store.table import RowTable
 
 
@@ -73,7 +82,8 @@ def open_rows(
             schema = shards[0].schema
             if manifest.file_format == "parquet" and (written := _written_schema(manifest, schema)) != schema:
                 schema, shards = written, [opened(record, written)]
-    return RowTable.from_shards(shards, [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges], schema=schema)
+    held: list[Shard] = [loaded(shard) if in_memory else shard for shard in shards]
+    return RowTable.from_shards(held, [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges], schema=schema)
 
 
 def check_shard(path: str, record: ShardRecord, file_format: str, storage_options: dict[str, Any] | None = None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
-from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of
+from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of, loaded
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -111,7 +111,7 @@ class RowTable:
         shard = FileShard(path, kind_of(path, storage_options), Shelf(), in_memory=in_memory, storage_options=storage_options)
         if validate:
             shard.validate()
-        return cls.from_shards([shard])
+        return cls.from_shards([loaded(shard) if in_memory else shard])
 
     @classmethod
     def concat(cls, tables: Sequence[RowTable]) -> RowTable:

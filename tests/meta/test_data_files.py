@@ -7,7 +7,7 @@ import fsspec
 import pytest
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, FileFormatError
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DownloadError, FileFormatError
 from datasets_core.meta.data_files import (
     DataFilesDict,
     DataFilesList,
@@ -222,3 +222,19 @@ def test_what_is_resolved_already_stays_as_it_is(folder: Path) -> None:
     found = resolve_data_files("a*.csv", folder)
     assert resolve_data_files(found) is found
     assert resolve_data_files(found["train"])["train"] is found["train"]
+
+
+class _Unreachable(fsspec.AbstractFileSystem):
+    protocol = "unreachable"
+
+    def info(self, path: str, **options: object) -> object:
+        raise RuntimeError("no route")
+
+    find = info
+
+
+@pytest.mark.parametrize("name", ["unreachable://bucket/a.csv", "unreachable://bucket/*.csv"])
+def test_a_store_that_cannot_be_asked_is_one_error(name: str) -> None:
+    fsspec.register_implementation("unreachable", _Unreachable, clobber=True)
+    with pytest.raises(DownloadError, match=r"unreachable://bucket.* \(RuntimeError: no route\)"):
+        resolve_data_files(name)

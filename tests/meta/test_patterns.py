@@ -155,3 +155,8 @@ def test_a_path_without_wildcards_matches_itself_alone(paths: list[str]) -> None
 def test_every_file_that_two_stars_name_has_a_visible_path(paths: list[str]) -> None:
     for path in match("**", paths):
         assert not any(part.startswith(".") for part in path.split("/"))
+
+
+def test_a_range_that_runs_backwards_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"'\[z-a\]\.csv' means nothing"):
+        match("[z-a].csv", ["a.csv"])

@@ -1,7 +1,7 @@
 import json
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -337,6 +337,14 @@ def test_a_nest_of_splits_keeps_its_shape() -> None:
     found = parse_split({"a": ["train", Split.TEST], "b": ("train[:5]", ReadInstruction("test"))})
     train, test = ReadInstruction("train"), ReadInstruction("test")
     assert found == {"a": [train, test], "b": (ReadInstruction("train", to=5), test)}
+
+
+def test_a_named_tuple_of_splits_is_a_tuple() -> None:
+    class Splits(NamedTuple):
+        fit: str
+        check: str
+
+    assert parse_split(Splits("train", "test")) == (ReadInstruction("train"), ReadInstruction("test"))
 
 
 @pytest.mark.parametrize("value", [None, 3, {"train"}, [["train"], 1.0]])

@@ -166,6 +166,7 @@ def test_an_absolute_import_of_a_module_beside_the_script_is_explained(tmp_path:
 @pytest.mark.parametrize(
     ("before", "words"),
     [
+        ("raise SystemExit(3)\n", r"main\.py, line 2: importing it failed with SystemExit: 3"),
         ("x = 1 / 0\n", r"main\.py, line 2: importing it failed with ZeroDivisionError: division by zero"),
         ("from .other import missing\n", r"main\.py, line 2: importing it failed with ImportError"),
         ("from . import other\nother.fail()\n", r"other\.py, line 2: importing it failed with KeyError"),

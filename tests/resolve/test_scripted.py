@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from datasets_core.errors import UnknownConfigError
+from datasets_core.errors import ScriptError, UnknownConfigError
 from datasets_core.resolve.request import Request
 from datasets_core.resolve.scripted import ScriptSource
 
@@ -97,3 +97,17 @@ def test_what_is_recorded_beside_the_script_goes_to_the_builder(tmp_path: Path) 
 def test_data_files_for_a_script_are_looked_for_beside_it(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     assert _source(tmp_path, data_files="*.txt").builder().config.data_files == {"train": [str(tmp_path / "a.txt")]}
+
+
+def test_equal_scripts_beside_other_files_build_elsewhere(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    assert _source(tmp_path / "one").builder().cache_dir != _source(tmp_path / "two").builder().cache_dir
+
+
+@pytest.mark.parametrize("failure", ["1 / 0", "raise SystemExit(3)"])
+def test_what_the_scripts_own_hooks_raise_is_told_by_its_place(tmp_path: Path, failure: str) -> None:
+    path = tmp_path / "reviews.py"
+    path.write_text(SCRIPT.format(configs=(), default=None).replace("return datasets.DatasetInfo", f"{failure} #"))
+    with pytest.raises(ScriptError, match=r"reviews\.py, line 9: making its builder failed with (ZeroDivision|SystemExit)"):
+        ScriptSource(Request(str(path)), str(path)).builder()
