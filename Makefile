@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST_OPTIONS ?=
+TEST_EXTRAS ?= test
 
 .PHONY: demo test lint bench clean
 
@@ -28,7 +29,7 @@ $(VENV)/demo.done: $(VENV)/made pyproject.toml
 	touch $@
 
 $(VENV)/test.done: $(VENV)/made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(TEST_EXTRAS)]"
 	touch $@
 
 $(VENV)/lint.done: $(VENV)/made pyproject.toml

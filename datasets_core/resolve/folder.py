@@ -9,13 +9,14 @@ from typing import Any
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import UnknownConfigError
+from datasets_core.errors import DatasetNotFoundError, UnknownConfigError
 from datasets_core.meta.card import Card, ConfigEntry, read_card, read_dataset_infos
-from datasets_core.meta.data_files import resolve_data_files
+from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import infer_format
 from datasets_core.resolve.request import DEFAULT, Request, files_below
+from datasets_core.store.layout import MANIFEST_NAME, is_named_by_content
 from datasets_core.store.manifest import read_manifest
 
 
@@ -55,6 +56,7 @@ class FolderSource:
             found = resolve_data_files(chosen, base, storage_options=asked.storage_options)
         else:
             found = files_below(base, asked.storage_options)
+            _refuse_unfinished(found, base)
         best = infer_format(found, dataset=asked.path)
         written = dict(entry.options)
         features = written.pop("features", None)
@@ -123,6 +125,16 @@ def read_text(path: str, storage_options: dict[str, Any] | None) -> str | None:
         return None
     with files.open_binary(path, storage_options) as remote:
         return remote.read().decode("utf-8", errors="replace")
+
+
+def _refuse_unfinished(found: DataFilesDict, folder: str) -> None:
+    names = [path.rpartition("/")[2] for paths in found.values() for path in paths]
+    shard = next(filter(is_named_by_content, names), None)
+    if shard is not None:
+        raise DatasetNotFoundError(
+            f"{folder} holds shards such as {shard} and no {MANIFEST_NAME}: a build there did not end. "
+            "Build it again, or name the files by data_files=."
+        )
 
 
 def _default_of(card: Card) -> str | None:

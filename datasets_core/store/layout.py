@@ -109,6 +109,16 @@ def is_shard_name(name: str) -> bool:
     return _SHARD.fullmatch(name) is not None
 
 
+def is_named_by_content(name: str) -> bool:
+    """Whether a file is a shard that only a manifest makes part of a dataset, by its name.
+
+    >>> is_named_by_content("reviews-train-00000-of-00002-0123456789abcdef.arrow")
+    True
+    """
+    found = _SHARD.fullmatch(name)
+    return found is not None and found[1] is not None
+
+
 def staging_folders(target: str) -> list[StagingName]:
     """Every staging folder of `target`, in the order of their names."""
     base = staging_base(target)

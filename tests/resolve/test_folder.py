@@ -12,6 +12,7 @@ from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
     DataFilesWarning,
+    DatasetNotFoundError,
     ManifestError,
     UnknownConfigError,
 )
@@ -269,3 +270,11 @@ def test_of_a_finished_dataset_the_shards_of_its_manifest_are_read(tmp_path: Pat
 
     assert {split: len(paths) for split, paths in found.config.data_files.items()} == {"dev": 1}
     assert found.info.features == builder.info.features
+
+
+def test_shards_that_no_manifest_names_are_no_folder_of_data(tmp_path: Path) -> None:
+    shard = tmp_path / "a-train-00000-of-00001-0123456789abcdef.arrow"
+    shard.write_bytes(b"")
+    with pytest.raises(DatasetNotFoundError, match=rf"{shard.name} and no dataset_info\.json"):
+        _source(tmp_path).builder()
+    assert _source(tmp_path, data_files="*.arrow").builder().name == "arrow"

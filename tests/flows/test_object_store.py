@@ -1,0 +1,239 @@
+"""Datasets in stores that have no rename: in memory, and in S3 as a server of the package `moto` speaks it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+from datasets_core import (
+    BuilderConfig,
+    DatasetInfo,
+    Features,
+    GeneratorBasedBuilder,
+    SplitGenerator,
+    Value,
+    config,
+    errors,
+    load_dataset,
+)
+
+
+@dataclass
+class NumbersConfig(BuilderConfig):
+    start: int = 0
+
+
+class Numbers(GeneratorBasedBuilder):
+    """Three parts of ten rows, which count from `start`, and a small test split."""
+
+    BUILDER_CONFIG_CLASS = NumbersConfig
+
+    def _info(self) -> DatasetInfo:
+        return DatasetInfo(features=Features({"n": Value("int64"), "text": Value("string"), "at": Value("timestamp[s]")}))
+
+    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        return [SplitGenerator("train", {"parts": [0, 1, 2]}), SplitGenerator("test", {"parts": [9]})]
+
+    def _generate_examples(self, parts: list[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+        for part in parts:
+            for row in range(10 * part, 10 * part + 10):
+                number = self.config.start + row
+                yield row, {"n": number, "text": None if row % 7 == 0 else f"row {number}", "at": number}
+
+
+@dataclass
+class Store:
+    """A place for a dataset, and what is done to it."""
+
+    url: str
+    options: dict[str, Any]
+    puts: list[str] = field(default_factory=list)
+    failing_put: int | None = None
+
+    @property
+    def files(self) -> Any:
+        return fsspec.filesystem(self.url.partition("://")[0], **self.options)
+
+    def objects(self) -> list[str]:
+        self.files.invalidate_cache()
+        return sorted(path.rpartition("/")[2] for path in self.files.find(self.url))
+
+    def build(self, start: int = 0, **options: Any) -> Numbers:
+        builder = Numbers(start=start)
+        self.puts.clear()
+        builder.download_and_prepare(output_dir=self.url, storage_options=self.options, **options)
+        return builder
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    """The address of an S3 server in a process of its own."""
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        running = next(line for line in server.stderr if "Running on" in line)
+        drain = threading.Thread(target=server.stderr.read)  # its log, which else would fill the pipe
+        drain.start()
+        yield running.split("Running on ")[1].strip()
+        server.terminate()
+        drain.join()
+
+
+def _memory(request: pytest.FixtureRequest) -> Store:
+    return Store("memory://flows/numbers", {})
+
+
+def _s3(request: pytest.FixtureRequest) -> Store:
+    address = request.getfixturevalue("s3")
+    options = {"key": "a key", "secret": "a secret", "endpoint_url": address, "client_kwargs": {"region_name": "eu-west-1"}}
+    return Store("s3://flows/numbers", options)
+
+
+_STORES = [
+    pytest.param(_memory, id="memory"),
+    pytest.param(_s3, id="s3", marks=[pytest.mark.optional("moto"), pytest.mark.optional("s3fs")]),
+]
+
+
+@pytest.fixture(params=_STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """An empty place in each kind of store, which keeps a list of what is put and fails where it is told to."""
+    made = request.param(request)
+    files, (bucket, _, _) = made.files, made.url.partition("://")[2].partition("/")
+    files.mkdir(bucket)
+
+    def watch(real: Callable[..., Any], place: int) -> Callable[..., Any]:
+        def put(*arguments: Any, **more: Any) -> Any:
+            made.puts.append(arguments[place].rpartition("/")[2])
+            if made.failing_put == len(made.puts) - 1:
+                raise ConnectionResetError("the connection was reset")
+            return real(*arguments, **more)
+
+        return put
+
+    with monkeypatch.context() as patch, config.using(cache_dir=str(tmp_path / "cache"), max_retries=1):
+        patch.setattr(files, "put_file", watch(files.put_file, 1), raising=True)
+        patch.setattr(files, "pipe_file", watch(files.pipe_file, 0), raising=True)
+        yield made
+    files.rm(bucket, recursive=True)
+
+
+def _numbers(dataset: Any) -> list[int]:
+    return list(dataset["n"])
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+def test_what_is_built_at_a_url_is_read_there(store: Store, file_format: str, tmp_path: Path) -> None:
+    there = store.build(file_format=file_format, max_shard_size=1)
+    here = Numbers()
+    here.download_and_prepare(output_dir=tmp_path / "here", file_format=file_format, max_shard_size=1)
+
+    assert {name: list(rows) for name, rows in there.as_dataset().items()} == {
+        name: list(rows) for name, rows in here.as_dataset().items()
+    }
+    assert there.as_dataset("train[5:25]")[:] == here.as_dataset("train[5:25]")[:]
+    assert there.as_dataset("test", in_memory=True).features == here.info.features
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+def test_a_finished_dataset_at_a_url_is_taken_as_it_is(store: Store, file_format: str) -> None:
+    store.build(file_format=file_format)
+
+    again = store.build(file_format=file_format)
+
+    assert store.puts == []
+    assert _numbers(again.as_dataset("train")) == list(range(30))
+
+
+def test_a_finished_dataset_at_a_url_loads_as_a_folder(store: Store) -> None:
+    store.build()
+    store.build(start=100)
+
+    found = load_dataset(store.url, storage_options=store.options)
+
+    assert {name: _numbers(rows) for name, rows in found.items()} == {
+        "train": list(range(100, 130)),
+        "test": list(range(190, 200)),
+    }
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+def test_the_manifest_is_put_last(store: Store, file_format: str) -> None:
+    builder = store.build(file_format=file_format, max_shard_size=1)
+
+    names = [name for split in builder.info.splits.values() for name in split.shard_names]
+    assert len(names) > 2
+    assert store.puts == [*names, "dataset_info.json"]
+    assert store.objects() == sorted(store.puts)
+
+
+_PUTS = range(5)  # three parts, one part, and the manifest
+
+
+@pytest.mark.parametrize("put", _PUTS)
+def test_a_put_that_fails_leaves_nothing_that_loads(store: Store, put: int, tmp_path: Path) -> None:
+    store.failing_put = put
+    with pytest.raises(errors.DownloadError, match=r"the connection was reset.*Run again"):
+        store.build()
+    with pytest.raises(errors.DatasetNotFoundError):
+        _unbuilt(store).as_dataset()
+    with pytest.raises(
+        (errors.DatasetNotFoundError, errors.DataFilesNotFoundError), match="a build there did not end|holds no data file"
+    ):
+        load_dataset(store.url, storage_options=store.options)
+
+    store.failing_put = None
+    assert _numbers(store.build().as_dataset("train")) == list(range(30))
+    assert len(store.objects()) == len(_PUTS)
+    assert [path.name for path in (tmp_path / "cache" / "remote").iterdir() if not path.name.endswith(".lock")] == []
+
+
+def _unbuilt(store: Store) -> Numbers:
+    """A builder that reads at the URL what stands there, and builds nothing."""
+    builder = Numbers()
+    builder._output_dir, builder._output_storage_options = store.url, store.options
+    return builder
+
+
+@pytest.mark.parametrize("put", _PUTS)
+def test_a_put_that_fails_leaves_the_dataset_before(store: Store, put: int) -> None:
+    store.build()
+    store.failing_put = put
+    with pytest.raises(errors.DownloadError):
+        store.build(start=100)
+    assert _numbers(_unbuilt(store).as_dataset("train")) == list(range(30))
+
+    store.failing_put = None
+    assert _numbers(store.build(start=100).as_dataset("train")) == list(range(100, 130))
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+def test_readers_of_a_replaced_dataset_keep_their_rows(store: Store, file_format: str) -> None:
+    untouched, begun = (store.build(file_format=file_format).as_dataset("train") for _ in range(2))
+    assert begun[0]["n"] == 0
+
+    new = store.build(start=100, file_format=file_format)
+
+    assert _numbers(untouched) == _numbers(begun) == list(range(30))
+    assert _numbers(new.as_dataset("train")) == list(range(100, 130))
+
+
+@pytest.mark.parametrize("mode", ["basic_checks", "all_checks"])
+def test_a_shard_that_is_gone_is_built_again(store: Store, mode: str) -> None:
+    builder = store.build()
+    store.files.rm(f"{store.url}/{builder.info.splits['train'].shard_names[1]}")
+    with pytest.raises(errors.DamagedShardError, match="missing"):
+        _unbuilt(store).as_dataset("train")
+
+    again = store.build(verification_mode=mode)
+
+    assert store.puts == [builder.info.splits["train"].shard_names[1], "dataset_info.json"]
+    assert _numbers(again.as_dataset("train")) == list(range(30))
