@@ -159,6 +159,7 @@ def load_dataset_builder(
             cache_dir=_path("cache_dir", cache_dir),
             features=_features(features),
             token=token,
+            download_config=download_config,
             storage_options=storage_options,
             trust_remote_code=trusted,
             options=config_kwargs,

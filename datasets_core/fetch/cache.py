@@ -110,8 +110,7 @@ class DownloadCache:
         found = None if wanted.force and not closed else self._sound(wanted, closed=closed)
         if closed:
             if found is None:
-                advice = OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
-                raise OfflineError(redact(wanted.url), "is not in the cache, and nothing may be fetched", advice=advice)
+                raise _not_here(wanted.url)
             return found
         if found is not None and self._is_current(found, wanted):
             return found
@@ -121,6 +120,21 @@ class DownloadCache:
                 check_file(wanted.url, wanted.expected, found.record, wanted.mode)
                 return found
             return self._fetch(wanted)
+
+    def version(self, wanted: Request) -> str:
+        """What tells the version of a URL from others: the word of its server, or of the cache where that is not asked.
+
+        Raises:
+            OfflineError: it is not in the cache, and nobody may be asked.
+            DownloadError: it is not in the cache, and its server does not answer; or that refuses.
+        """
+        found = self._find(wanted.url)
+        closed = wanted.source.is_remote and (wanted.local_only or settings().offline)
+        if found is None and closed:
+            raise _not_here(wanted.url)
+        if found is not None and (closed or self._is_current(found, wanted)):
+            return found.etag or found.last_modified or ""
+        return wanted.source.version()
 
     def make(self, url: str, write: Callable[[str], object], *, force: bool = False) -> CachedFile:
         """The file of a URL that `write(path)` fetches in its own way, once."""
@@ -256,6 +270,11 @@ class DownloadCache:
             files.write_atomically(self._path(_hashed(name)) + ".url.json", _json({"key": key}))
             discard(temporary)
         return found
+
+
+def _not_here(url: str) -> OfflineError:
+    advice = OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
+    return OfflineError(redact(url), "is not in the cache, and nothing may be fetched", advice=advice)
 
 
 def _decoded(url: str, path: str, fetched: Fetched) -> Fetched:

@@ -109,6 +109,18 @@ class DownloadManager:
             return self.extract(mapped(url_or_urls, places.__getitem__))
         return mapped(url_or_urls, places.__getitem__)
 
+    def versions(self, urls: Iterable[str]) -> dict[str, str]:
+        """What tells the present version of each URL from others; "" where its server does not say.  Nothing is fetched.
+
+        Raises:
+            DownloadError: a server refuses, or does not answer and nothing is in the cache.
+        """
+        asked = list(dict.fromkeys(urls))
+        watch, cache = Watch(), self._cache()
+        with self._client:
+            found = each(lambda url: cache.version(self._request(url, url, watch)), asked, watch, threads=self._threads())
+        return dict(zip(asked, found, strict=True))
+
     def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
         """Fetch files by a function of your own, each once.
 

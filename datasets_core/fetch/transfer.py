@@ -68,6 +68,10 @@ class Source(Protocol):
         """Whether the version that was fetched once is still the one to be had."""
         ...
 
+    def version(self) -> str:
+        """What tells the version to be had from others: an ETag, else a date; "" where the source does not say."""
+        ...
+
     def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
         """Write all of it to `path`."""
         ...
@@ -102,20 +106,30 @@ class HttpSource:
         if etag is None and last_modified is None:
             return True
         conditions = {"If-None-Match": etag} if etag is not None else {"If-Modified-Since": str(last_modified)}
+        response = self._asked(conditions, tries=_REVALIDATION_TRIES)
+        if response.status == 304:
+            return True
+        same_tag = etag is not None and response.header("etag") == etag
+        same_date = etag is None and response.header("last-modified") == last_modified
+        return (same_tag or same_date) and response.header("content-length") in (None, str(num_bytes))
+
+    def version(self) -> str:
+        """See `Source`; asked by a GET whose body is not read."""
+        response = self._asked({}, tries=self.policy.tries)
+        return response.header("etag") or response.header("last-modified") or ""
+
+    def _asked(self, conditions: Mapping[str, str], *, tries: int) -> HttpResponse:
+        """The head of an answer; its body stays where it is."""
         failures = 0
         while True:
             try:
                 with self.client.get(
                     self.url, headers={**self.headers, **conditions}, credentials=self.credentials
                 ) as response:
-                    if response.status == 304:
-                        return True
-                    same_tag = etag is not None and response.header("etag") == etag
-                    same_date = etag is None and response.header("last-modified") == last_modified
-                    return (same_tag or same_date) and response.header("content-length") in (None, str(num_bytes))
+                    return response
             except TransientError as error:
                 failures += 1
-                if failures >= _REVALIDATION_TRIES:
+                if failures >= tries:
                     raise DownloadError(redact(self.url), error.reason, status=error.status) from error
                 self.policy.pause(failures, error.retry_after)
 
@@ -290,6 +304,10 @@ class StoreSource:
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
         """Whether the store says the same of it as when it was fetched."""
         return self._entry().identity == (etag or "") and self._entry().size in (-1, num_bytes)
+
+    def version(self) -> str:
+        """See `Source`."""
+        return self._entry().identity
 
     def _entry(self) -> files.FileEntry:
         with _store_errors(self.url):

@@ -12,8 +12,10 @@ from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.schema import Features
+from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_files, list_folder
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.resolve.web import versioned
 
 DEFAULT = "default"
 # What a builder is told by the library: a card or a user that could say it as an option would choose the folder of the build.
@@ -32,6 +34,7 @@ class Request:
         cache_dir: folder of finished datasets.
         features: the types of the columns.
         token: for hosts that ask for one.
+        download_config: how files are fetched, where the user says it.
         storage_options: for the file systems of URLs.
         trust_remote_code: True lets a script that is found in a folder run, False none at all; None those that are named.
         options: for the builder's config.
@@ -44,6 +47,7 @@ class Request:
     cache_dir: str | None = None
     features: Features | None = None
     token: bool | str | None = None
+    download_config: DownloadConfig | None = None
     storage_options: dict[str, Any] | None = None
     trust_remote_code: bool | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -59,6 +63,8 @@ class Request:
             raise ConfigurationError(
                 f"{clash[0]!r} is no option of a config: it follows from the other arguments. Leave it out."
             )
+        if isinstance(own.get("data_files"), DataFilesDict):
+            own["data_files"] = versioned(own["data_files"], self._downloads)
         return cls(
             cache_dir=self.cache_dir,
             features=self.features,
@@ -66,6 +72,15 @@ class Request:
             storage_options=self.storage_options,
             **own,
             **options,
+        )
+
+    @property
+    def _downloads(self) -> DownloadConfig:
+        """How files are fetched: by the same rules as in the build."""
+        return self.download_config or DownloadConfig(
+            cache_dir=None if self.cache_dir is None else files.join(self.cache_dir, "downloads"),
+            token=self.token,
+            storage_options=self.storage_options or {},
         )
 
 

@@ -182,3 +182,34 @@ def test_offline_mode_reads_what_needs_no_network(manager, tmp_path):
         assert read(manager.download(f"zip://a.csv::{tmp_path}/a.zip")) == b"inner"
         with pytest.raises(OfflineError):
             manager.download("s3://bucket/key")
+
+
+def test_the_version_is_that_of_the_server_and_nothing_is_fetched(site, manager, faults):
+    site.pages["/a"] = faults.page(b"old")
+    assert manager.versions([site.at("/a")]) == {site.at("/a"): '"v1"'}
+    manager.download(site.at("/a"))
+    site.pages["/a"] = faults.page(b"new", etag='"v2"')
+    assert manager.versions([site.at("/a")]) == {site.at("/a"): '"v2"'}
+    manager.download_config.use_etag = False
+    assert manager.versions([site.at("/a")]) == {site.at("/a"): '"v1"'}
+
+
+def test_the_version_in_the_cache_holds_while_the_server_is_not_there(site, manager, faults):
+    site.pages["/a"] = site.pages["/b"] = faults.page(b"a")
+    manager.download(site.at("/a"))
+    with config.using(offline=True):
+        assert manager.versions([site.at("/a")]) == {site.at("/a"): '"v1"'}
+        with pytest.raises(OfflineError, match="/b: is not in the cache"):
+            manager.versions([site.at("/b")])
+    site.pages["/a"].faults.extend([faults.answering(503)] * 2)
+    assert manager.versions([site.at("/a")]) == {site.at("/a"): '"v1"'}
+
+
+def test_a_server_in_trouble_is_asked_for_the_version_again(site, manager, faults):
+    site.pages["/a"] = faults.page(b"a", faults=[faults.answering(503)] * 4)
+    assert manager.versions([site.at("/a")]) == {site.at("/a"): '"v1"'}
+
+
+def test_a_server_without_versions_tells_none(site, manager, faults):
+    site.pages["/a"] = faults.page(b"a", etag=None)
+    assert manager.versions([site.at("/a")]) == {site.at("/a"): ""}

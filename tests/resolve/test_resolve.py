@@ -14,7 +14,7 @@ from datasets_core.errors import (
     UntrustedScriptError,
 )
 from datasets_core.resolve.request import Request
-from datasets_core.resolve.resolve import resolve, source_of
+from datasets_core.resolve.resolve import FormatSource, resolve, source_of
 
 SCRIPT = """
 import datasets_core as datasets
@@ -106,9 +106,9 @@ def test_the_users_options_come_before_those_of_the_extension(tmp_path: Path) ->
 
 
 def test_a_url_as_the_path() -> None:
-    builder = resolve(Request("https://example.org/data/a.csv.gz?x=1"))
-    assert builder.name == "csv"
-    assert builder.config.data_files == {"train": ["https://example.org/data/a.csv.gz?x=1"]}
+    found = source_of(Request("https://example.org/data/a.csv.gz?x=1"))
+    assert isinstance(found, FormatSource)
+    assert (found.format, found.request.data_files) == ("csv", "https://example.org/data/a.csv.gz?x=1")
 
 
 @pytest.mark.parametrize("url", ["https://example.org/data", "https://example.org/a.zip"])
