@@ -185,9 +185,8 @@ def test_a_put_that_fails_leaves_nothing_that_loads(store: Store, put: int, tmp_
         store.build()
     with pytest.raises(errors.DatasetNotFoundError):
         _unbuilt(store).as_dataset()
-    with pytest.raises(
-        (errors.DatasetNotFoundError, errors.DataFilesNotFoundError), match="a build there did not end|holds no data file"
-    ):
+    missing = (errors.DatasetNotFoundError, errors.DataFilesNotFoundError)
+    with pytest.raises(missing, match=r"a build there did not end|holds no data file"):
         load_dataset(store.url, storage_options=store.options)
 
     store.failing_put = None

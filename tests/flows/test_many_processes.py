@@ -1,0 +1,140 @@
+"""Several processes and one cache: a dataset is built once, and a cache that no one may write is read all the same."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from datasets_core import load_dataset
+
+_ROOT = Path(__file__).parents[2]
+_BOUNDING_SET_DROP, _DAC_OVERRIDE = 24, 1  # of prctl(2) and capabilities(7)
+
+_SCRIPT = """
+import os
+import datasets_core as datasets
+
+class Counted(datasets.GeneratorBasedBuilder):
+    def _info(self):
+        return datasets.DatasetInfo(features=datasets.Features({"n": datasets.Value("int64")}))
+
+    def _split_generators(self, dl_manager):
+        with open(os.environ["COUNTED"], "a") as diary:
+            diary.write(f"split {os.getpid()}\\n")
+        return [datasets.SplitGenerator("train", {"parts": [0, 1, 2]})]
+
+    def _generate_examples(self, parts):
+        for part in parts:
+            with open(os.environ["COUNTED"], "a") as diary:
+                diary.write(f"part {part}\\n")
+            for row in range(2000):
+                yield f"{part}-{row}", {"n": part * 2000 + row}
+"""
+
+_LOAD = """
+import sys
+from datasets_core import load_dataset
+print("ready", flush=True)
+sys.stdin.readline()
+rows = load_dataset(sys.argv[1], split="train", cache_dir=sys.argv[2])
+print(len(rows), sum(rows["n"]), rows._fingerprint)
+"""
+
+_READ = """
+import os, sys
+from datasets_core import load_dataset
+try:
+    os.mkdir(os.path.join(sys.argv[2], "probe"))
+except OSError:
+    pass
+else:
+    os.rmdir(os.path.join(sys.argv[2], "probe"))
+    sys.exit(3)
+rows = load_dataset(sys.argv[1], split="train[5:]", cache_dir=sys.argv[2], verification_mode=sys.argv[3])
+print(len(rows), rows[0]["n"], rows[-1]["n"])
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A script that writes into a diary what is asked of it."""
+    (tmp_path / "counted").mkdir()
+    path = tmp_path / "counted" / "counted.py"
+    path.write_text(_SCRIPT)
+    monkeypatch.setenv("COUNTED", str(tmp_path / "diary"))
+    monkeypatch.setenv("PYTHONPATH", str(_ROOT))
+    return path
+
+
+def test_processes_that_ask_at_once_build_once(script: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _LOAD, str(script), str(tmp_path / "cache")]
+    running = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    answers = [process.communicate() for process in running]
+
+    assert [process.returncode for process in running] == [0] * 4, answers
+    assert len({found for found, _ in answers}) == 1
+    assert answers[0][0].split()[:2] == ["6000", str(sum(range(6000)))]
+    diary = (tmp_path / "diary").read_text().splitlines()
+    assert [line.partition(" ")[0] for line in diary] == ["split", "part", "part", "part"]
+    assert [path.name for path in (tmp_path / "cache").rglob("*.incomplete-*")] == []
+
+
+def _obey_permissions() -> None:
+    """Let the program that is run next obey the permission bits, root or not."""
+    if os.geteuid() == 0 and sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_BOUNDING_SET_DROP, _DAC_OVERRIDE, 0, 0, 0)
+
+
+def _state(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """Size, mode and time of change of everything below a folder, and of the folder."""
+    return {str(path): (status.st_size, status.st_mode, status.st_mtime_ns) for path, status in _statuses(folder)}
+
+
+def _statuses(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    for path in (folder, *folder.rglob("*")):
+        yield path, path.stat()
+
+
+@pytest.mark.parametrize("built_with", ["basic_checks", "no_checks"])
+@pytest.mark.parametrize("loaded_with", ["basic_checks", "all_checks"])
+def test_a_cache_that_no_one_may_write_is_read(script: Path, tmp_path: Path, built_with: str, loaded_with: str) -> None:
+    cache = tmp_path / "cache"
+    load_dataset(str(script), cache_dir=cache, verification_mode=built_with)
+    everything = [cache, *cache.rglob("*")]
+    for path in everything:
+        path.chmod(path.stat().st_mode & ~0o222)
+    before = _state(cache)
+
+    done = subprocess.run(
+        [sys.executable, "-c", _READ, str(script), str(cache), loaded_with],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=_obey_permissions,
+    )
+
+    after = _state(cache)
+    for path in everything:
+        path.chmod(path.stat().st_mode | 0o200)
+    if done.returncode == 3:
+        pytest.skip("this user may write anywhere")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["5995", "5", "5999"]
+    assert after == before
