@@ -32,7 +32,7 @@ from datasets_core.errors import (
 from datasets_core.features.codec import RowEncoder
 
 _FIRST_ROWS = 128
-_MOST_ROWS = 8192
+_MOST_ROWS = 2048  # more of them leave the cache of the processor before they are encoded: a quarter slower
 _PIECE_ROWS = 512  # rows between two looks at how large they are
 _GROWTH = 8
 _MUTABLE = (list, dict, set, bytearray, np.ndarray)
@@ -164,7 +164,7 @@ class _ChunkSize:
         self.rows = max(1, min(fitting, self.rows * _GROWTH, self.most_rows))
 
 
-def _chunks(job: ShardJob, pairs: Iterator[Any], *, copies: bool) -> Iterator[tuple[Sequence[Any], Sequence[Any], _ChunkSize]]:
+def _chunks(job: ShardJob, pairs: Iterator[Any], *, copies: bool) -> Iterator[tuple[list[Any], list[Any], _ChunkSize]]:
     most = min(settings().batch_rows, _MOST_ROWS)
     size = _ChunkSize(max(1, min(most, job.batch_rows or most)))
     row, last_key = 0, None
@@ -194,9 +194,9 @@ def _chunks(job: ShardJob, pairs: Iterator[Any], *, copies: bool) -> Iterator[tu
         last_key = keys[-1]
 
 
-def _unzip(job: ShardJob, chunk: list[Any], row: int) -> tuple[Sequence[Any], Sequence[Any]]:
+def _unzip(job: ShardJob, chunk: list[Any], row: int) -> tuple[list[Any], list[Any]]:
     try:
-        keys, rows = zip(*chunk, strict=True)
+        keys, rows = [key for key, _ in chunk], [fields for _, fields in chunk]
         if all(issubclass(kind, Mapping) for kind in set(map(type, rows))):
             return keys, rows
     except (TypeError, ValueError):
@@ -261,9 +261,9 @@ def _holds_once(value: Any) -> bool:
     return isinstance(value, Iterator)
 
 
-def _encode(job: ShardJob, encoder: RowEncoder, rows: Sequence[Any], keys: Sequence[Any], row: int) -> pa.RecordBatch:
+def _encode(job: ShardJob, encoder: RowEncoder, rows: list[Any], keys: Sequence[Any], row: int) -> pa.RecordBatch:
     try:
-        batch = encoder.encode(list(rows))
+        batch = encoder.encode(rows)
     except CastError as error:
         raise _cast_failure(job, error, keys, row) from error
     if batch.num_rows != len(rows):
@@ -293,6 +293,9 @@ def _take_keys(job: ShardJob, log: KeyLog, keys: Sequence[Any], row: int) -> Non
 
 
 def _clash(job: ShardJob, clash: Clash, keys: Sequence[Any], row: int) -> NoReturn:
+    """Raise what a clash means: an error, or where nobody minds, that the keys do not tell this part from the others."""
+    if not job.compare_keys:
+        raise clash
     _, first = clash.first
     _, second = clash.second
     key = keys[second - row] if row <= second < row + len(keys) else key_of(job, second)
