@@ -15,7 +15,7 @@ from datasets_core.building import checks
 from datasets_core.building.hooks import Builder
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.sources import dataset_identity, stale_source
-from datasets_core.errors import DamagedShardError, DatasetDiskError, ManifestError
+from datasets_core.errors import DamagedShardError, DatasetDiskError, ManifestError, VerificationError
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadMode
 from datasets_core.files import is_url, join, locked, write_atomically
@@ -75,9 +75,21 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
     except DamagedShardError as error:
         logger.warning("Building %s again: %s", builder.label, error)
         return None
-    if checks.STRENGTH[wanted] <= checks.STRENGTH.get(_mode(manifest.verification), 0):
+    known = _mode(manifest.verification)
+    is_unchecked = known is VerificationMode.NO_CHECKS and wanted is not VerificationMode.NO_CHECKS
+    if is_unchecked and builder.yields == "rows":
+        logger.info("Building %s again: whether its keys are unique was not looked at, and is not stored.", builder.label)
+        return None
+    is_checked = checks.STRENGTH[wanted] <= checks.STRENGTH[known]
+    try:
+        checks.check_manifest(builder, manifest, manifest.info.download_checksums, wanted)
+    except VerificationError as error:
+        if not is_checked:
+            raise
+        logger.warning("Building %s again, since the record is another one now: %s", builder.label, error)
+        return None
+    if is_checked:
         return manifest
-    checks.check_manifest(builder, manifest, manifest.info.download_checksums, wanted)
     verified = dataclasses.replace(manifest, verification=str(wanted.value))
     if not is_url(options.output_dir):
         _record_outcome(options.output_dir, manifest, verified, is_locked=is_locked)

@@ -10,10 +10,11 @@ import pytest
 
 from datasets_core.building.builder import GeneratorBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.errors import DatasetDiskError, DatasetNotFoundError
+from datasets_core.errors import DatasetDiskError, DatasetNotFoundError, DuplicateKeysError, NonMatchingSplitsSizesError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.store.layout import MANIFEST_NAME
 
 
@@ -64,7 +65,7 @@ def test_a_finished_dataset_is_taken_as_it_is(tmp_path):
 
 
 def test_a_read_only_cache_is_read_without_a_lock(tmp_path, monkeypatch):
-    builder = built(Numbers, tmp_path, verification_mode="no_checks")
+    builder = built(Numbers, tmp_path)
     before = sorted(path.name for path in Path(builder.cache_dir).parent.iterdir())
     os.unlink(f"{builder.cache_dir}.lock")
 
@@ -72,7 +73,7 @@ def test_a_read_only_cache_is_read_without_a_lock(tmp_path, monkeypatch):
         raise DatasetDiskError(path, "Read-only file system")
 
     monkeypatch.setattr("datasets_core.building.prepare.locked", refuse)
-    again = built(Numbers, tmp_path)
+    again = built(Numbers, tmp_path, verification_mode="all_checks")
 
     assert len(rows_of(again)) == 200
     assert sorted(path.name for path in Path(builder.cache_dir).parent.iterdir()) == before[:1]
@@ -163,3 +164,30 @@ def test_a_folder_that_holds_another_dataset_is_built_anew(tmp_path, caplog):
     assert [record.message for record in caplog.records if "held another dataset" in record.message] == [
         f"{folder} held another dataset, numbers/default/0.0.0/h. Building numbers there."
     ]
+
+
+class Twice(Numbers):
+    """All rows have one key."""
+
+    def _generate_examples(self, parts):
+        yield from ((1, row) for _, row in super()._generate_examples(parts))
+
+
+@pytest.mark.parametrize("mode", ["basic_checks", "all_checks"])
+def test_keys_that_nobody_looked_at_are_looked_at_by_a_checked_load(tmp_path, mode):
+    built(Twice, tmp_path, verification_mode="no_checks")
+
+    with pytest.raises(DuplicateKeysError, match="share the key 1"):
+        built(Twice, tmp_path, verification_mode=mode)
+
+
+def test_a_record_that_changed_is_compared_again(tmp_path, caplog):
+    right = SplitDict({"train": SplitInfo("train", num_examples=200), "test": SplitInfo("test", num_examples=50)})
+    wrong = SplitDict({"train": SplitInfo("train", num_examples=7), "test": SplitInfo("test", num_examples=50)})
+    Numbers(cache_dir=str(tmp_path), info=DatasetInfo(splits=right)).download_and_prepare()
+
+    with pytest.raises(NonMatchingSplitsSizesError, match="num_examples=7"):
+        Numbers(cache_dir=str(tmp_path), info=DatasetInfo(splits=wrong)).download_and_prepare()
+
+    assert "the record is another one now" in caplog.text
+    assert len(rows_of(Numbers(cache_dir=str(tmp_path), info=DatasetInfo(splits=right)))) == 200
