@@ -112,21 +112,41 @@ def _statuses(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
         yield path, path.stat()
 
 
-@pytest.mark.parametrize("built_with", ["basic_checks", "no_checks"])
-@pytest.mark.parametrize("loaded_with", ["basic_checks", "all_checks"])
-def test_a_cache_that_no_one_may_write_is_read(script: Path, tmp_path: Path, built_with: str, loaded_with: str) -> None:
-    cache = tmp_path / "cache"
-    load_dataset(str(script), cache_dir=cache, verification_mode=built_with)
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A folder of CSV with the numbers of the script."""
+    folder = tmp_path / "table"
+    folder.mkdir()
+    (folder / "train.csv").write_text("\n".join(["n", *map(str, range(6000)), ""]))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("source", "built_with", "loaded_with"),
+    [
+        ("script", "basic_checks", "basic_checks"),
+        ("script", "basic_checks", "all_checks"),
+        ("script", "no_checks", "no_checks"),
+        ("table", "basic_checks", "basic_checks"),
+        ("table", "no_checks", "all_checks"),
+    ],
+)
+def test_a_cache_that_no_one_may_write_is_read(
+    request: pytest.FixtureRequest, tmp_path: Path, source: str, built_with: str, loaded_with: str
+) -> None:
+    reference, cache = request.getfixturevalue(source), tmp_path / "cache"
+    load_dataset(str(reference), cache_dir=cache, verification_mode=built_with)
     everything = [cache, *cache.rglob("*")]
     for path in everything:
         path.chmod(path.stat().st_mode & ~0o222)
     before = _state(cache)
 
     done = subprocess.run(
-        [sys.executable, "-c", _READ, str(script), str(cache), loaded_with],
+        [sys.executable, "-c", _READ, str(reference), str(cache), loaded_with],
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "COUNTED": os.devnull, "PYTHONPATH": str(_ROOT)},
         preexec_fn=_obey_permissions,
     )
 
