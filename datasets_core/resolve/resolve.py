@@ -65,7 +65,10 @@ def _source_at_url(request: Request) -> Source:
         raise DatasetNotFoundError(
             f"{url} names no data file of a known format. Name the format: load_dataset('csv', data_files={url!r})."
         )
-    return _folder(request, url.rstrip("/"))
+    folder = url.rstrip("/")
+    if not files.is_url(folder):
+        raise DatasetNotFoundError(f"{url!r} names a protocol and nothing in it. Give a folder or a data file there.")
+    return _folder(request, folder)
 
 
 def _folder(request: Request, folder: str) -> Source:

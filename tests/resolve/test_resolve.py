@@ -117,6 +117,11 @@ def test_a_url_of_no_known_format_asks_for_one(url: str) -> None:
         resolve(Request(url))
 
 
+def test_a_protocol_alone_is_no_dataset() -> None:
+    with pytest.raises(DatasetNotFoundError, match="'s3://' names a protocol and nothing in it"):
+        resolve(Request("s3://"))
+
+
 def test_a_file_of_no_known_format_asks_for_one(tmp_path: Path) -> None:
     (tmp_path / "a.xyz").write_text("")
     with pytest.raises(DatasetNotFoundError, match="has no extension of a known format"):
