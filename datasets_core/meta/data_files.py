@@ -177,7 +177,7 @@ def list_folder(
     Raises:
         DataFilesNotFoundError: no such folder, or one that may not be listed.
     """
-    with _looking(folder, "listed"):
+    with looking(folder, "listed"):
         if files.is_url(folder):
             return _list_chain(folder, storage_options) if "::" in folder else _list_remote(folder, storage_options)
         return sorted(_walk(files.local_path(folder), max_depth, hidden, frozenset()), key=lambda found: found.path)
@@ -234,13 +234,18 @@ def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
 
 
 def _entry(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
-    with _looking(path, "looked at"):
+    with looking(path, "looked at"):
         return files.entry(path, storage_options)
 
 
 @contextlib.contextmanager
-def _looking(path: str, how: str) -> Iterator[None]:
-    """Tell what a file system says against looking at a path; each kind of store has its own errors."""
+def looking(path: str, how: str) -> Iterator[None]:
+    """Tell what a file system says against a look at a path; each kind of store has its own errors.
+
+    Raises:
+        DataFilesNotFoundError: the system refuses.
+        DownloadError: the store of a URL cannot be asked.
+    """
     try:
         yield
     except DatasetsCoreError:

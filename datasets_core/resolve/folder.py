@@ -11,7 +11,7 @@ from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import DatasetNotFoundError, UnknownConfigError
 from datasets_core.meta.card import Card, ConfigEntry, read_card, read_dataset_infos
-from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
+from datasets_core.meta.data_files import DataFilesDict, looking, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import infer_format
@@ -115,16 +115,17 @@ def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None)
 
 def read_text(path: str, storage_options: dict[str, Any] | None) -> str | None:
     """A small file as text, or None where there is none."""
-    if not files.is_url(path):
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                return file.read()
-        except (FileNotFoundError, NotADirectoryError):
+    with looking(path, "read"):
+        if not files.is_url(path):
+            try:
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    return file.read()
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                return None
+        if files.entry(path, storage_options) is None:
             return None
-    if files.entry(path, storage_options) is None:
-        return None
-    with files.open_binary(path, storage_options) as remote:
-        return remote.read().decode("utf-8", errors="replace")
+        with files.open_binary(path, storage_options) as remote:
+            return remote.read().decode("utf-8", errors="replace")
 
 
 def _refuse_unfinished(found: DataFilesDict, folder: str) -> None:

@@ -13,6 +13,7 @@ from datasets_core.errors import (
     DataFilesNotFoundError,
     DataFilesWarning,
     DatasetNotFoundError,
+    DownloadError,
     ManifestError,
     UnknownConfigError,
 )
@@ -173,6 +174,24 @@ def test_the_only_config_or_the_one_called_default_is_the_default(
     folder = write(README_dot_md=f"---\nconfigs:\n{configs}---\n", train_dot_csv="a\n1\n")
     assert _source(folder).default_config_name == expected
     assert _source(folder).builder().config.name == expected
+
+
+def test_a_folder_called_like_a_card_is_no_card(write: Callable[..., Path]) -> None:
+    folder = write(README_dot_md__notes_dot_txt="x", train_dot_csv="a\n1\n")
+    assert _source(folder).config_names == ["default"]
+
+
+class _Unreachable(fsspec.AbstractFileSystem):
+    protocol = "nowhere"
+
+    def info(self, path: str, **options: object) -> object:
+        raise RuntimeError("no route")
+
+
+def test_a_store_that_cannot_be_asked_for_the_card_is_one_error() -> None:
+    fsspec.register_implementation("nowhere", _Unreachable, clobber=True)
+    with pytest.raises(DownloadError, match=r"nowhere://reviews.*\(RuntimeError: no route\)"):
+        read_folder_card("nowhere://reviews")
 
 
 def test_a_readme_without_front_matter_is_no_card(write: Callable[..., Path]) -> None:
