@@ -26,7 +26,6 @@ from datasets_core.building.options import BuildOptions
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import dataset_identity, identity_of, sources_of
 from datasets_core.config import settings
-from datasets_core.engines.local import ProcessEngine, ThreadEngine
 from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import (
     ConfigurationError,
@@ -182,8 +181,11 @@ class _Build:
             arrived({before: result for before, result in results.items() if before <= index}, index)
         waiting = [index for index in range(len(jobs)) if index not in results]
         engine = self.options.engine
-        if len(waiting) == 1 and isinstance(engine, (ProcessEngine, ThreadEngine)):
-            engine = SerialEngine()  # a worker would be started for nothing
+        if len(waiting) == 1 and not isinstance(engine, SerialEngine):
+            from datasets_core.engines.local import ProcessEngine, ThreadEngine  # 2 ms that a serial build does without
+
+            if isinstance(engine, (ProcessEngine, ThreadEngine)):
+                engine = SerialEngine()  # a worker would be started for nothing
         with progress(f"Building {split}", total=_expected_rows(self.builder, split)) as bar:
             bar.update(sum(result.rows for result in results.values()))
             here = isinstance(engine, SerialEngine)
