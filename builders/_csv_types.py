@@ -42,8 +42,8 @@ DEFAULT_NULLS = (
 TRUE_VALUES = ("True", "TRUE", "true")
 FALSE_VALUES = ("False", "FALSE", "false")
 
-_INT = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
-_FLOAT = r"(?i)^[ \t]*(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?[ \t]*|[+-]?inf(?:inity)?)$"
+_INT = r"^[ \t\r\n]*[+-]?[0-9]+[ \t\r\n]*$"
+_FLOAT = r"(?i)^[ \t\r\n]*(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?[ \t\r\n]*|[+-]?inf(?:inity)?)$"
 _EXACT_INTS = float(1 << 63)
 _KINDS = (pa.null(), pa.bool_(), pa.int64(), pa.uint64(), pa.float64(), pa.string())
 

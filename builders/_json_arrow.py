@@ -1,18 +1,24 @@
 """pyarrow's JSON parser on a block of lines, and whether what it made may be trusted.
 
-It drops nulls from lists whose type it has not found yet, rounds integers past 64 bits, and does not look at UTF-8.
+It drops nulls from lists whose type it has not found yet, rounds integers past 64 bits, does not look at UTF-8, and crashes
+where the first row of a block is null.
 """
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pyarrow as pa
 
 _POOL_BLOCK_BYTES = 1 << 20
 _EXACT_INTS = float(1 << 63)
+_NULL_ROW = re.compile(rb"((?:\A|[\r\n])[ \t]*)null\b")
 
 
 def read_lines(lines: bytes, schema: pa.Schema | None) -> pa.Table:
     """The rows of some lines, typed by pyarrow where `schema` does not."""
+    lines = _without_null_rows(lines)
     table = _read_unchecked(lines, schema)
     if all(map(_is_sound, table.columns)):
         return table
@@ -26,6 +32,16 @@ def read_lines(lines: bytes, schema: pa.Schema | None) -> pa.Table:
     if not all(map(_is_sound, table.columns)):
         raise pa.ArrowInvalid("pyarrow makes lists of it that are longer than their values")
     return table
+
+
+def _without_null_rows(lines: bytes) -> bytes:
+    """The lines with `{}`, which means the same, for a row that is null: pyarrow's threads may begin a block with any."""
+    if lines.startswith(b"{") and b"\r" not in lines:
+        codes = np.frombuffer(lines, np.uint8)
+        firsts = codes[np.flatnonzero(codes[:-1] == 10) + 1]
+        if not np.isin(firsts, np.frombuffer(b"n \t", np.uint8)).any():
+            return lines
+    return _NULL_ROW.sub(rb"\1{}  ", lines) if b"null" in lines else lines
 
 
 def _read_unchecked(lines: bytes, schema: pa.Schema | None) -> pa.Table:
@@ -88,6 +104,25 @@ def _has_huge(column: pa.ChunkedArray | pa.Array) -> bool:
 
     bounds = pc.min_max(column).as_py()
     return bounds["min"] is not None and max(-bounds["min"], bounds["max"]) >= _EXACT_INTS
+
+
+_EXACT_FLOATS = 1 << 53
+
+
+def has_inexact_integers(column: pa.ChunkedArray | pa.Array) -> bool:
+    """Whether a column holds integers that a float does not."""
+    if isinstance(column, pa.ChunkedArray):
+        return any(map(has_inexact_integers, column.chunks))
+    if pa.types.is_struct(column.type):
+        return any(has_inexact_integers(column.field(number)) for number in range(column.type.num_fields))
+    if pa.types.is_list(column.type):
+        return has_inexact_integers(column.values)
+    if not pa.types.is_int64(column.type):
+        return False
+    import pyarrow.compute as pc
+
+    bounds = pc.min_max(column).as_py()
+    return bounds["min"] is not None and max(-bounds["min"], bounds["max"]) > _EXACT_FLOATS
 
 
 def is_utf8(lines: bytes) -> bool:

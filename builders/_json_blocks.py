@@ -45,10 +45,16 @@ class LineBlock:
 
 
 class Scanner:
-    """The structure of JSON text that comes in blocks: brackets and commas outside strings, and their depth."""
+    """The structure of JSON text that comes in blocks: brackets and commas outside strings, and their depth.
 
-    def __init__(self) -> None:
-        self.depth = 0
+    Attributes:
+        depth: how many brackets are open.
+        broken_at: the first line end inside a string, in the block that was scanned last.
+    """
+
+    def __init__(self, depth: int = 0) -> None:
+        self.depth = depth
+        self.broken_at: int | None = None
         self._in_string = 0
 
     def scan(self, block: bytes) -> tuple[np.ndarray, np.ndarray]:
@@ -59,6 +65,7 @@ class Scanner:
         outside = ~quotes
         if b"\\" in block:
             quotes[quotes] = ~_escaped(codes, places[quotes])
+        self.broken_at = self._line_end_in_string(codes, places[quotes])
         outside &= (np.cumsum(quotes, dtype=np.int32) + self._in_string) % 2 == 0
         self._in_string = (self._in_string + int(np.count_nonzero(quotes))) % 2
         places = places[outside]
@@ -66,6 +73,22 @@ class Scanner:
         if len(depths):
             self.depth = int(depths[-1])
         return places, depths
+
+    def _line_end_in_string(self, codes: np.ndarray, quotes: np.ndarray) -> int | None:
+        ends = np.flatnonzero((codes == 10) | (codes == 13))
+        inside = (np.searchsorted(quotes, ends) + self._in_string) % 2 == 1
+        return int(ends[inside.argmax()]) if inside.any() else None
+
+
+def _scanned(stream: _Stream, scanner: Scanner, block: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """What `Scanner.scan` finds in the block that was taken last; a string that goes over a line end is refused."""
+    found = scanner.scan(block)
+    if scanner.broken_at is not None:
+        at = stream.offset - len(block) + scanner.broken_at
+        raise stream.source.fault(
+            "a string is not closed before its line ends", line=line_at(stream.source, at), advice="Close it, or write \\n"
+        )
+    return found
 
 
 def _escaped(codes: np.ndarray, quotes: np.ndarray) -> np.ndarray:
@@ -94,12 +117,13 @@ def too_deep(block: bytes) -> bool:
     return bool(len(depths)) and int(depths.max()) > MAX_DEPTH
 
 
-def line_blocks(text: TextBytes, *, field: str | None = None) -> Iterator[LineBlock]:
+def line_blocks(text: TextBytes, *, field: str | None = None, by_brackets: bool = False) -> Iterator[LineBlock]:
     """The objects of a JSON text, in blocks.
 
     Args:
         text: the file.
         field: the key of the outermost object under which the rows stand, or None.
+        by_brackets: where objects end is told by their brackets, also where the first line looks as if each had a line.
 
     Raises:
         FileFormatError: the text is cut, or is no sequence of objects; a broken object is left to the parser.
@@ -118,7 +142,7 @@ def line_blocks(text: TextBytes, *, field: str | None = None) -> Iterator[LineBl
                 advice="Keep one array, or write one object a line",
             )
     elif first == b"{":
-        if _begins_with_a_line(stream.head()):
+        if not by_brackets and _begins_with_a_line(stream.head()):
             yield from _lines(stream)
         else:
             yield from _objects(stream)
@@ -216,7 +240,7 @@ def _objects(stream: _Stream) -> Iterator[LineBlock]:
     rest = b""
     while block := stream.take():
         begin = stream.offset - len(block) - len(rest)
-        places, depths = scanner.scan(block)
+        places, depths = _scanned(stream, scanner, block)
         codes = np.frombuffer(block, np.uint8)
         ends = places[(depths == 0) & (_STEP[codes[places]] < 0)] + len(rest)
         data = (rest + block).translate(_NEWLINES_TO_BLANKS)
@@ -245,7 +269,7 @@ def _array(stream: _Stream) -> Iterator[LineBlock]:
     opened = False
     while block := stream.take():
         begin = stream.offset - len(block) - len(rest)
-        places, depths = scanner.scan(block)
+        places, depths = _scanned(stream, scanner, block)
         codes = np.frombuffer(block, np.uint8)[places]
         ended = np.flatnonzero(depths == 0)
         if len(ended):
@@ -302,6 +326,7 @@ def _under_field(stream: _Stream, field: str) -> Iterator[LineBlock]:
                 if depth == 1 and before in (b"{", b",") and found.end() < len(data):
                     stream.push_back(data[found.end() :])
                     yield from _value(stream, field)
+                    _check_rest(stream)
                     return
             cut = int(places[-1]) + 1 if len(places) else 0
             rest = data[cut:]
@@ -317,9 +342,10 @@ def _value(stream: _Stream, field: str) -> Iterator[LineBlock]:
         yield from _array(stream)
         return
     offset = stream.offset
-    text = b"".join(iter(stream.take, b"")).decode()
+    data = b"".join(iter(stream.take, b""))
     try:
-        value, _ = json.JSONDecoder().raw_decode(text)
+        text = data.decode()
+        value, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError) as error:
         raise stream.source.fault(f"broken JSON under {field!r} ({error})", line=line_at(stream.source, offset)) from error
     columns = value if isinstance(value, dict) else {}
@@ -330,8 +356,31 @@ def _value(stream: _Stream, field: str) -> Iterator[LineBlock]:
             line=line_at(stream.source, offset),
             advice="Choose another field=",
         )
+    stream.push_back(text[end:].encode())
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
     yield LineBlock("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(), offset, len(rows))
+
+
+def _check_rest(stream: _Stream) -> None:
+    """Refuse a file whose outermost object, of which one value has been read, does not end it."""
+    scanner = Scanner(depth=1)
+    while block := stream.take():
+        places, depths = _scanned(stream, scanner, block)
+        if not (depths == 0).any():
+            continue
+        stream.push_back(block[int(places[int((depths == 0).argmax())]) + 1 :])
+        if stream.peek_byte():
+            raise stream.source.fault(
+                f"{stream.head()[:20].decode(errors='replace')!r} follows the end of the outermost object",
+                line=line_at(stream.source, stream.offset),
+                advice="Keep one object, or leave out field=",
+            )
+        return
+    raise stream.source.fault(
+        "the outermost object is not closed: the file is cut",
+        line=line_at(stream.source, stream.offset),
+        advice="Fetch or write the file again",
+    )
 
 
 def _check_length(stream: _Stream, held: int, begin: int) -> None:

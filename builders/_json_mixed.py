@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -172,15 +172,37 @@ def _replaced(value: Any, paths: set[Path]) -> Any:
     return value
 
 
-def json_paths(kind: pa.DataType, path: Path = ()) -> set[Path]:
-    """The paths inside a type that are typed as JSON."""
-    if kind == JSON_TYPE:
+def paths_of(is_meant: Callable[[pa.DataType], bool], kind: pa.DataType, path: Path = ()) -> set[Path]:
+    """The paths inside a type whose own type is meant."""
+    if is_meant(kind):
         return {path}
     if pa.types.is_struct(kind):
-        return {found for inner in kind for found in json_paths(inner.type, (*path, inner.name))}
+        return {found for inner in kind for found in paths_of(is_meant, inner.type, (*path, inner.name))}
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return json_paths(kind.value_type, (*path, None))
+        return paths_of(is_meant, kind.value_type, (*path, None))
     return set()
+
+
+def is_json(kind: pa.DataType) -> bool:
+    return bool(kind == JSON_TYPE)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def spelled(value: Any, paths: set[Path]) -> Any:
+    """A value in which what stands at `paths` is text: strings as they are, anything else as JSON."""
+    if value is None or not paths:
+        return value
+    if () in paths:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return {key: spelled(inner, {path[1:] for path in paths if path[0] == key}) for key, inner in value.items()}
+    if isinstance(value, list):
+        inner_paths = {path[1:] for path in paths if path[0] is None}
+        return [spelled(inner, inner_paths) for inner in value]
+    return value
 
 
 def typed_as_json(column: pa.Array, paths: set[Path]) -> pa.Array:
@@ -224,6 +246,16 @@ def joined(a: pa.DataType, b: pa.DataType) -> tuple[pa.DataType, bool]:
         return pa.string(), True
     wider = merge_types(a, b)
     return (JSON_TYPE, True) if wider is None else (wider, False)
+
+
+def meet_as_floats(a: pa.DataType, b: pa.DataType) -> bool:
+    """Whether integers of one type stand where the other has floats."""
+    if pa.types.is_struct(a) and pa.types.is_struct(b):
+        others = {inner.name: inner.type for inner in b}
+        return any(inner.name in others and meet_as_floats(inner.type, others[inner.name]) for inner in a)
+    if pa.types.is_list(a) and pa.types.is_list(b):
+        return meet_as_floats(a.value_type, b.value_type)
+    return {a, b} == {pa.int64(), pa.float64()}
 
 
 def _joined_structs(a: pa.DataType, b: pa.DataType) -> tuple[pa.DataType, bool]:

@@ -191,10 +191,13 @@ class Csv(FileBuilder):
     rereads = True
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
-        """See `FileBuilder.join_types`: what is not a number everywhere is text."""
+        """See `FileBuilder.join_types`: what is not a number everywhere is text.
+
+        So are integers past 63 bits of one job beside integers of another, which may be negative.
+        """
         from ._csv_types import widened
 
-        return widened(a, b)
+        return pa.string() if {a, b} == {pa.int64(), pa.uint64()} else widened(a, b)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         from ._csv_pandas import read_csv_by_pandas

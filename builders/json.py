@@ -17,17 +17,20 @@ from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import Reread
 from datasets_core.errors import ConfigurationError, FileFormatError
 
-from ._json_arrow import is_utf8, loses_digits, read_lines
+from ._json_arrow import has_inexact_integers, is_utf8, loses_digits, read_lines
 from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, too_deep
 from ._json_mixed import (
-    JSON_TYPE,
     BrokenRow,
     Path,
+    is_json,
+    is_text,
     joined,
-    json_paths,
+    meet_as_floats,
     mixed_paths,
     parsed_rows,
+    paths_of,
     shortest,
+    spelled,
     typed_as_json,
     with_text,
 )
@@ -136,21 +139,53 @@ class JsonReader:
     def __init__(self, options: JsonConfig, schema: pa.Schema | None, *, as_json: pa.Schema | None = None) -> None:
         self._options = options
         self._types: dict[str, pa.DataType] = {known.name: known.type for known in schema or ()}
-        wanted = {field.name: field.type for field in (*(as_json or ()), *(schema or ()))}
-        self._forced: set[Path] = {path for name, kind in wanted.items() for path in json_paths(kind, (name,))}
-        self._texts = _texts_of(wanted)
+        asked = {field.name: field.type for field in as_json or ()}
+        wanted = asked | self._types
+        self._forced: set[Path] = {path for name, kind in wanted.items() for path in paths_of(is_json, kind, (name,))}
+        self._texts: set[Path] = {path for name, kind in asked.items() for path in paths_of(is_text, kind, (name,))}
+        self._spelled = [_spelled_types(asked | self._types), _spelled_types(asked, floats=False), None]
+        self._inexact: set[str] = set()  # columns with integers that a float would round
         self._conflict = False
 
     def batches(self, source: Source) -> Iterator[pa.RecordBatch]:
         """The rows of a file; none once a `Reread` is due."""
+        by_brackets = False
+        for number, block in enumerate(self._blocks(source, by_brackets=False)):
+            if block.lines.isspace():
+                continue
+            try:
+                table = self._parse(block, source)
+            except FileFormatError as error:
+                if number or error.line is None or not self._spans_lines(source, error.line):
+                    raise
+                by_brackets = True
+                break
+            yield from self._passed_on(table)
+        if by_brackets:
+            for block in self._blocks(source, by_brackets=True):
+                yield from self._passed_on(self._parse(block, source))
+
+    def _blocks(self, source: Source, *, by_brackets: bool) -> Iterator[LineBlock]:
         options = self._options
         with text_reader(source, "json", encoding=options.encoding, errors=options.encoding_errors) as text:
-            for block in line_blocks(text, field=options.field):
-                if block.lines.isspace():
-                    continue
-                for batch in self._see(self._parse(block, source)):
-                    if not self._conflict:
-                        yield batch
+            yield from line_blocks(text, field=options.field, by_brackets=by_brackets)
+
+    def _spans_lines(self, source: Source, line: int) -> bool:
+        """Whether a file whose line `line` is broken makes sense as objects that span lines, at least that far."""
+        if self._options.field is not None:
+            return False
+        try:
+            block = next(self._blocks(source, by_brackets=True))
+            places = list(parsed_rows(block.lines))
+        except (FileFormatError, BrokenRow):
+            return False
+        end = block.offset + len(block.lines)
+        return len(places) == block.elements and line < self._line(source, end)
+
+    def _passed_on(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        for batch in self._see(table):
+            if not self._conflict:
+                yield batch
 
     def try_block(self, lines: bytes, source: Source) -> list[pa.RecordBatch] | None:
         """The rows of several files that stand one after the other in `lines`; None where they have to be read one by one."""
@@ -170,13 +205,15 @@ class JsonReader:
             raise Reread(pa.schema(list(self._types.items())))
 
     def _see(self, table: pa.Table) -> list[pa.RecordBatch]:
-        for found in table.schema:
+        for found, column in zip(table.schema, table.columns, strict=True):
+            if has_inexact_integers(column):
+                self._inexact.add(found.name)
             known = self._types.get(found.name)
             if known is None:
                 self._types[found.name] = found.type
             elif known != found.type:
                 self._types[found.name], again = joined(known, found.type)
-                self._conflict |= again
+                self._conflict |= again or (found.name in self._inexact and meet_as_floats(known, found.type))
         batches: list[pa.RecordBatch] = table.to_batches()
         return batches
 
@@ -191,20 +228,22 @@ class JsonReader:
             raise self._too_deep(block, source)
         if not self._forced:
             try:
-                table = self._read(lines)
+                table = self._read(lines, as_asked=bool(self._texts))
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as error:
                 return self._mixed(block, source, error)
             if (block.elements is None or table.num_rows == block.elements) and not loses_digits(table) and is_utf8(lines):
                 return table
         return self._mixed(block, source, None)
 
-    def _read(self, lines: bytes) -> pa.Table:
-        try:
-            return read_lines(lines, self._texts)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            if self._texts is None:
-                raise
-            return read_lines(lines, None)  # what was known as text holds something else too
+    def _read(self, lines: bytes, *, as_asked: bool = False) -> pa.Table:
+        """The lines with as much as is known of their types; with less where values do not have them, unless `as_asked`."""
+        schemas = [known for known in dict.fromkeys(self._spelled) if known is not None or not as_asked]
+        for known in schemas[:-1]:
+            try:
+                return read_lines(lines, known)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                continue
+        return read_lines(lines, schemas[-1])
 
     def _mixed(self, block: LineBlock, source: Source, error: Exception | None) -> pa.Table:
         """A block that pyarrow refuses or would round: its rows parsed by Python, and what mixes kept as JSON text."""
@@ -213,18 +252,18 @@ class JsonReader:
         except BrokenRow as broken:
             raise self._fault(block, source, broken.at, broken.reason) from error
         if block.elements is not None and len(places) != block.elements:
-            raise self._fault(
-                block, source, 0, "an element of an array from here on is missing: two commas follow each other, or one ends it"
-            )
+            reason = "an element of the array is missing: two commas follow each other, or one ends it"
+            raise self._fault(block, source, _missing(block.lines), reason)
+        places = [(at, spelled(row, self._texts)) for at, row in places]
         rows = [row for _, row in places]
         paths = mixed_paths(rows) | self._forced
         mixed = paths - self._forced
         if mixed and self._options.on_mixed_types is None:
-            name = _spelled(min(mixed, key=repr))
+            name = _path_name(min(mixed, key=repr))
             raise self._fault(block, source, 0, f"values of {name} from here on are of several types, or integers past 64 bits")
         paths = shortest(paths)
         try:
-            table = self._read(with_text(rows, paths) if paths else block.lines)
+            table = self._read(with_text(rows, paths) if paths or self._texts else block.lines)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as failure:
             at, reason = self._first_refused(places, paths, failure)
             raise self._fault(block, source, at, reason) from failure
@@ -245,14 +284,15 @@ class JsonReader:
         return 0, _cause(failure)
 
     def _fault(self, block: LineBlock, source: Source, at: int, reason: str) -> FileFormatError:
-        options = self._options
-        line = line_at(source, block.offset + at, encoding=options.encoding, errors=options.encoding_errors)
-        return source.fault(reason, line=line)
+        return source.fault(reason, line=self._line(source, block.offset + at))
+
+    def _line(self, source: Source, at: int) -> int:
+        return line_at(source, at, encoding=self._options.encoding, errors=self._options.encoding_errors)
 
     def _too_deep(self, block: LineBlock, source: Source) -> FileFormatError:
         places, depths = Scanner().scan(block.lines)
         at = int(places[int((depths > MAX_DEPTH).argmax())])
-        line = line_at(source, block.offset + at)
+        line = self._line(source, block.offset + at)
         return source.fault(
             f"values are nested {int(depths.max())} levels deep, and {MAX_DEPTH} are read",
             line=line,
@@ -278,22 +318,34 @@ def small_files(sources: Sequence[Source], encoding: str) -> tuple[bytes, int]:
     return b"".join(parts), len(parts)
 
 
-def _texts_of(types: dict[str, pa.DataType]) -> pa.Schema | None:
-    """What is text in a schema, so that pyarrow takes no date in it for a time."""
-    fields = [(name, kind) for name, whole in types.items() if (kind := _text_part(whole)) is not None]
+def _spelled_types(types: dict[str, pa.DataType], *, floats: bool = True) -> pa.Schema | None:
+    """What is text or floats in a schema, so that pyarrow takes no date for a time, and reads whole numbers as floats."""
+    fields = [(name, part) for name, whole in types.items() if (part := _spelled_part(whole, floats)) is not None]
     return pa.schema(fields) if fields else None
 
 
-def _text_part(kind: pa.DataType) -> pa.DataType | None:
-    if pa.types.is_string(kind) or kind == JSON_TYPE:
+def _spelled_part(kind: pa.DataType, floats: bool) -> pa.DataType | None:
+    if is_text(kind) or is_json(kind):
         return pa.string()
+    if pa.types.is_float64(kind) and floats:
+        return kind
     if pa.types.is_struct(kind):
-        fields = [(inner.name, part) for inner in kind if (part := _text_part(inner.type)) is not None]
+        fields = [(inner.name, part) for inner in kind if (part := _spelled_part(inner.type, floats)) is not None]
         return pa.struct(fields) if fields else None
     if pa.types.is_list(kind):
-        part = _text_part(kind.value_type)
+        part = _spelled_part(kind.value_type, floats)
         return None if part is None else pa.list_(part)
     return None
+
+
+def _missing(lines: bytes) -> int:
+    """The place of the first line without an element."""
+    at = 0
+    for line in lines.split(b"\n"):
+        if not line.strip():
+            break
+        at += len(line) + 1
+    return min(at + len(line), len(lines) - 1)
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -301,7 +353,7 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
 
 
-def _spelled(path: Path) -> str:
+def _path_name(path: Path) -> str:
     return repr(".".join("[]" if step is None else step for step in path))
 
 

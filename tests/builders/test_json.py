@@ -108,6 +108,21 @@ def test_field_names_the_key_of_the_rows(path, text):
     assert read(path, text, field="d") == [{"a": 1}, {"a": 2}]
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "cause"),
+    [
+        (b'{"d": [{"a": 1}]}\n{"d": [{"a": 2}]}', 2, "follows the end of the outermost object"),
+        (b'{"d": {"a": [1]}}\n]', 2, "follows the end of the outermost object"),
+        (b'{"d": [{"a": 1}],\n "x": [', 2, "the outermost object is not closed"),
+        (b'{"d": {"a": ["\xff"]}}', 1, "broken JSON under 'd'"),
+    ],
+)
+def test_what_stands_behind_the_field_is_not_left_out_silently(path, text, line, cause):
+    with pytest.raises(FileFormatError, match=cause) as caught:
+        read(path, text, field="d")
+    assert (caught.value.path, caught.value.line) == ("user.json", line)
+
+
 def test_a_field_that_is_not_there_is_named(path):
     with pytest.raises(FileFormatError, match="no key 'q'"):
         read(path, b'{"d": []}', field="q")
@@ -256,7 +271,10 @@ def test_depth_cannot_hide_behind_brackets_in_strings():
         (b"1\n2\n", 1, "where a JSON object or array is expected"),
         (b'[{"a": 1},\n{"a": 2}', 2, "not closed"),
         (b'[{"a": 1},\n{"a" 2}]', 2, "broken JSON"),
-        (b'[{"a": 1},\n{"a": 2},]', 1, "missing"),
+        (b'[{"a": 1},\n{"a": 2},]', 2, "missing"),
+        (b'[{"a": 1},\n{"a": 2},\n,{"a": 2}]', 3, "missing"),
+        (b'[{"a": 1},\n{"a": "x\n y"}]', 2, "a string is not closed before its line ends"),
+        (b'{\n"a": "x\\\n"}', 2, "a string is not closed before its line ends"),
         (b'[{"a": 1}]\nx', 2, "follows the end of the array"),
         (b'{\n"a": 1\n}\n{\n"a" 2\n}\n', 5, "broken JSON"),
         (b"<html><body>", None, "web page"),
@@ -344,6 +362,72 @@ def test_every_value_comes_back_as_python_reads_it(tmp_path_factory, values):
 @pytest.mark.parametrize("values", [[[None, 2.5]], [[], [None, None, "x"], ["y"]], [[None, {"x": 1}]], [[[None, [None, 1]]]]])
 def test_lists_that_begin_with_nulls_keep_them(path, values):
     assert [row["a"] for row in read(path, "".join(json.dumps({"a": value}) + "\n" for value in values).encode())] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (b'[null, {"a": 1}]', [{"a": None}, {"a": 1}]),
+        (b'{"a": 1}\n null\n', [{"a": 1}, {"a": None}]),
+        (b'{"a": 1}\r\tnull\r', [{"a": 1}, {"a": None}]),
+        (b"[null, null]", [{}, {}]),
+    ],
+)
+def test_rows_that_are_null_have_no_values(path, text, rows):
+    assert read(path, text) == rows
+
+
+def test_a_null_at_the_begin_of_a_block_of_the_parser_is_a_row(path):
+    """pyarrow crashes there, and with its threads a block may begin with any row."""
+    rows = [{"a": "x" * 1000}] * 1100 + [None] * 1100 + [{"a": "y"}] * 3
+    expected = [row or {"a": None} for row in rows]
+    for content in ("".join(json.dumps(row) + "\n" for row in rows), json.dumps(rows)):
+        assert read(path, content.encode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("features", "text", "rows"),
+    [
+        ({"id": Value("string"), "d": Value("string")}, b'{"id":1,"d":"2020-01-01"}', [{"id": "1", "d": "2020-01-01"}]),
+        (
+            {"id": Value("float64"), "day": Value("string")},
+            b'{"id":"1","day":"2020-01-01"}',
+            [{"id": 1.0, "day": "2020-01-01"}],
+        ),
+        (
+            {"id": List(Value("string"))},
+            b'{"id":[1,"x",null,true,{"y":"z"}]}',
+            [{"id": ["1", "x", None, "true", '{"y": "z"}']}],
+        ),
+        ({"id": Value("string")}, b'{"id":1.5}\n{"id":"x"}', [{"id": "1.5"}, {"id": "x"}]),
+    ],
+)
+def test_what_is_asked_for_as_text_comes_as_it_stands(build, features, text, rows):
+    assert list(build("json", {"a.json": text}, features=Features(features))) == rows
+
+
+@pytest.mark.parametrize("first_is_whole", [True, False])
+def test_integers_that_floats_round_widen_like_any_between_jobs_and_blocks(tmp_path, first_is_whole):
+    whole = [json.dumps({"value": 2**53 + 1, "more": [2**63 - 1], "pad": "x" * 100_000}) for _ in range(170)]
+    broken = ['{"value": 1.5, "more": [0.5]}']
+    for name, lines in zip("ab", (whole, broken) if first_is_whole else (broken, whole), strict=True):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
+    rows = load_dataset("json", data_files=str(tmp_path / "*.jsonl"), split="train", cache_dir=str(tmp_path / "cache"))
+
+    assert (rows.features["value"], rows.features["more"]) == (Value("float64"), List(Value("float64")))
+    assert sorted(set(rows["value"])) == [1.5, 2.0**53]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        (b'{}\n{\n "a":1\n}\n{\n "a":2\n}', [None, 1, 2]),
+        (b'{"a":1}\n{\n "a":2\n}{"a":3}\n', [1, 2, 3]),
+    ],
+)
+def test_objects_may_span_lines_behind_one_that_does_not(path, text, values):
+    assert [row.get("a") for row in read(path, text)] == values
 
 
 def test_types_that_mix_between_jobs_mix_as_within_one(tmp_path):
