@@ -75,6 +75,9 @@ class Column(Sequence[Any]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Column, (self._view, self._path, self.features)
+
     def __repr__(self) -> str:
         return column_text(self[:_SHOWN], is_cut=len(self) > _SHOWN)
 

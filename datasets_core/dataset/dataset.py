@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -304,8 +305,7 @@ class Dataset(Described):
         Raises:
             ConfigurationError: a batch size below 1.
         """
-        _check_batch_size(batch_size)
-        return self._batches(batch_size, drop_last_batch)
+        return self._batches(_checked_batch_size(batch_size), drop_last_batch)
 
     def _batches(self, batch_size: int, drop_last_batch: bool) -> Iterator[Any]:
         size = self.num_rows
@@ -523,6 +523,7 @@ class Dataset(Described):
         Raises:
             ConfigurationError: no such part.
         """
+        num_shards, index = _as_int("num_shards", num_shards), _as_int("index", index)
         if not 0 <= index < num_shards:
             raise ConfigurationError(f"There is no part {index} of {num_shards}. Give an index from 0 to num_shards - 1.")
         if not contiguous:
@@ -678,15 +679,29 @@ def _as_run(rows: range | Ints) -> range | None:
 
 
 def _names(column_names: str | Sequence[str]) -> list[str]:
-    return [column_names] if isinstance(column_names, str) else list(dict.fromkeys(column_names))
+    if isinstance(column_names, str):
+        return [column_names]
+    if not isinstance(column_names, Iterable):
+        raise ArgumentTypeError(f"{column_names!r} names no columns. Give a name or a list of names.")
+    return list(dict.fromkeys(column_names))
+
+
+def _as_int(argument: str, given: Any) -> int:
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise ArgumentTypeError(f"{argument}={given!r} is no whole number. Give an int.") from None
 
 
 def _count(verb: str, n: int) -> int:
-    if n < 0:
+    count = _as_int("n", n)
+    if count < 0:
         raise ConfigurationError(f"Cannot {verb} {n} rows. Give a number that is not negative.")
-    return n
+    return count
 
 
-def _check_batch_size(batch_size: int) -> None:
-    if batch_size < 1:
+def _checked_batch_size(batch_size: int) -> int:
+    size = _as_int("batch_size", batch_size)
+    if size < 1:
         raise ConfigurationError(f"A batch of {batch_size} rows has no meaning. Give a batch_size of 1 or more.")
+    return size

@@ -100,6 +100,8 @@ def _as_array(keys: Any, size: int) -> npt.NDArray[Any]:
         return _listed(keys, size)
     if keys.ndim != 1:
         raise ArgumentTypeError(f"An array of shape {keys.shape} names no rows. Give one of a single dimension.")
+    if hasattr(keys, "mask"):  # a masked array, whose hidden values are no rows
+        return _listed(keys.tolist(), size)
     if keys.dtype.kind in "biu":
         return keys
     if keys.dtype.kind == "f":
@@ -140,7 +142,7 @@ def _whole(value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        if isinstance(value, float) and value.is_integer():
+        if isinstance(value, (float, np.floating)) and value.is_integer():
             return int(value)
         raise
 

@@ -50,6 +50,9 @@ class RowView:
         self.row = self._row_function()
         """Row `i` as a dict, counted from the end if negative; RowIndexError where there is none."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RowView, (self.table, self.index, self.reader)
+
     # -- one row -------------------------------------------------------------------------------------------------------
 
     def _row_function(self) -> Callable[[int], Row]:

@@ -59,6 +59,9 @@ class RowReader:
         self._dicts = dict_rows(self.names)
         self._readers: list[Reader] = [self._reader(field) for field in schema]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RowReader, (self.schema, self._decoder)
+
     def _reader(self, field: pa.Field) -> Reader:
         read = reader(field.type)
         if self._decoder is None or field.name not in self.decodes:

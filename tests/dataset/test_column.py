@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from datasets_core.dataset.column import Column
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import RowIndexError, UnknownColumnError
 from datasets_core.features.base import Value
+from datasets_core.features.dynamic import Json
+from datasets_core.features.schema import Features
 
 
 @pytest.fixture
@@ -57,3 +64,11 @@ def test_a_long_column_prints_its_head(dataset: Dataset) -> None:
     assert repr(dataset["n"]) == "Column([0, 1, 2, 3, 4, ...])"
     assert repr(dataset.take(2)["n"]) == "Column([0, 1])"
     assert repr(dataset.take(0)["n"]) == "Column([])"
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda column: pickle.loads(pickle.dumps(column))])
+def test_a_column_travels_to_other_processes(copied: Callable[[Any], Any]) -> None:
+    features = Features({"s": {"x": Json()}})
+    rows = Dataset.from_dict({"s": [{"x": [1]}, None, {"x": "a"}]}, features=features).select([2, 1, 0])
+
+    assert copied(rows["s"])["x"] == ["a", None, [1]]

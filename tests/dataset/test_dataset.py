@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -406,3 +407,18 @@ def test_a_changed_row_changes_no_other(small: Dataset) -> None:
 def test_the_block_form_gives_the_dataset(small: Dataset) -> None:
     with small as dataset:
         assert dataset[0] == {"a": 1, "b": "x"}
+
+
+@pytest.mark.parametrize("wrong", [1.5, "a", None, [1]])
+def test_a_count_that_is_no_whole_number_is_a_type_error_that_shows_it(wrong: Any) -> None:
+    dataset = Dataset.from_dict({"a": [1, 2, 3]})
+    for act in (dataset.take, dataset.skip, dataset.iter, lambda n: dataset.shard(n, 0), lambda n: dataset.shard(3, n)):
+        with pytest.raises(ArgumentTypeError, match=re.escape(repr(wrong))):
+            act(wrong)
+
+
+def test_what_names_no_columns_is_a_type_error_that_shows_it() -> None:
+    dataset = Dataset.from_dict({"a": [1]})
+    for act in (dataset.select_columns, dataset.remove_columns, lambda names: dataset.with_format(columns=names)):
+        with pytest.raises(ArgumentTypeError, match="5 names no columns"):
+            act(5)

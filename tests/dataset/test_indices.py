@@ -116,3 +116,9 @@ def test_whole_floats_are_rows() -> None:
 @pytest.mark.parametrize("key", [np.int8(-1), np.uint64(2), np.array(2), 2])
 def test_numpy_integers_are_rows(key: Any) -> None:
     assert row_number(key, 3) == 2
+
+
+def test_hidden_values_of_a_masked_array_are_no_rows() -> None:
+    with pytest.raises(ArgumentTypeError, match="None"):
+        row_numbers(np.ma.array([1, 2], mask=[False, True]), 3)
+    assert row_numbers([np.float32(1)], 3).tolist() == [1]  # type: ignore[union-attr]
