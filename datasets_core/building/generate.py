@@ -1,23 +1,22 @@
 """One job, done: the author's hooks are run, and what they yield becomes shards.
 
 Rows are taken in chunks, bounded in rows and bytes, and a chunk is encoded column by column: no Python runs per row but the
-author's own.  An author may change a row after yielding it; a chunk that shows it makes the job start again with copies.
+author's own.
 """
 
 from __future__ import annotations
 
-import copy
 import itertools
 import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
 import pyarrow as pa
 
+from datasets_core.building.chunks import ChangedRowsError, Chunks
 from datasets_core.building.hooks import Hooks, Reread
-from datasets_core.building.jobs import ShardJob, ShardResult
+from datasets_core.building.jobs import ShardJob, ShardResult, holds_once
 from datasets_core.building.keys import Clash, KeyLog
 from datasets_core.building.sink import TableSink
 from datasets_core.config import settings
@@ -31,11 +30,7 @@ from datasets_core.errors import (
 )
 from datasets_core.features.codec import RowEncoder
 
-_FIRST_ROWS = 128
 _MOST_ROWS = 2048  # more of them leave the cache of the processor before they are encoded: a quarter slower
-_PIECE_ROWS = 512  # rows between two looks at how large they are
-_GROWTH = 8
-_MUTABLE = (list, dict, set, bytearray, np.ndarray)
 
 OnRows = Callable[[int], object]
 
@@ -114,30 +109,26 @@ def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | N
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-class _Changed(Exception):
-    """A row, or a value in it, is the same object as in another row: it may have been changed in between."""
-
-
 def _run_rows(job: ShardJob, on_rows: OnRows) -> ShardResult:
-    if _holds_once(job.gen_kwargs) or _holds_once(vars(job.builder)):
+    if holds_once(job.gen_kwargs) or holds_once(vars(job.builder)):
         return _write_rows(job, on_rows, copies=True)
+    first: list[Any] = []
     try:
-        return _write_rows(job, on_rows, copies=False)
-    except _Changed:
-        return _write_rows(job, on_rows, copies=True)
+        return _write_rows(job, on_rows, first=first)
+    except ChangedRowsError:
+        return _write_rows(job, on_rows, first=first, copies=True)
 
 
-def _write_rows(job: ShardJob, on_rows: OnRows, *, copies: bool) -> ShardResult:
+def _write_rows(job: ShardJob, on_rows: OnRows, *, first: list[Any] | None = None, copies: bool = False) -> ShardResult:
     encoder = RowEncoder(job.builder.info.features)
     keys = KeyLog(job.folder, job.stem, keep=job.keep_keys) if job.compare_keys or job.keep_keys else None
     with TableSink(job, merge_columns=True) as sink:
         row = 0
-        pairs = _begin(job, job.builder)
-        for chunk_keys, rows, size in _chunks(job, pairs, copies=copies):
+        for chunk_keys, rows, chunks in _chunks(job, first, copies=copies):
             if keys is not None:
                 _take_keys(job, keys, chunk_keys, row)
             batch = _encode(job, encoder, rows, chunk_keys, row)
-            size.measured(batch.nbytes, len(rows))
+            chunks.measured(batch.nbytes, len(rows))
             sink.write(batch, what=f"The rows from {row} on")
             row += len(rows)
             on_rows(len(rows))
@@ -150,48 +141,44 @@ def _write_rows(job: ShardJob, on_rows: OnRows, *, copies: bool) -> ShardResult:
         return ShardResult(job.name, sink.finish(), sink.schema, record)
 
 
-class _ChunkSize:
-    """How many rows to take next, from the bytes of those before."""
-
-    def __init__(self, most_rows: int) -> None:
-        self.bytes = settings().batch_bytes
-        self.most_rows = most_rows
-        self.rows = min(_FIRST_ROWS, most_rows)
-
-    def measured(self, num_bytes: int, rows: int) -> None:
-        """The last chunk had that many bytes and rows."""
-        fitting = self.bytes * rows // max(1, num_bytes)
-        self.rows = max(1, min(fitting, self.rows * _GROWTH, self.most_rows))
-
-
-def _chunks(job: ShardJob, pairs: Iterator[Any], *, copies: bool) -> Iterator[tuple[list[Any], list[Any], _ChunkSize]]:
-    most = min(settings().batch_rows, _MOST_ROWS)
-    size = _ChunkSize(max(1, min(most, job.batch_rows or most)))
+def _chunks(job: ShardJob, first: list[Any] | None, *, copies: bool) -> Iterator[tuple[list[Any], list[Any], Chunks]]:
+    """Keys and rows, chunk after chunk; `first` takes the first key, or holds it when the rows are made again."""
+    limits = settings()
+    most = min(limits.batch_rows, _MOST_ROWS)
+    rows_at_once = max(1, min(most, job.batch_rows or most))
+    chunks = Chunks(_begin(job, job.builder), max_rows=rows_at_once, max_bytes=limits.batch_bytes, copies=copies)
     row, last_key = 0, None
     while True:
-        chunk: list[Any] = []
-        held = 0
         try:
-            while len(chunk) < size.rows and held < size.bytes:
-                before = len(chunk)
-                piece = itertools.islice(pairs, min(_PIECE_ROWS, size.rows - before))
-                chunk.extend(map(copy.deepcopy, piece) if copies else piece)
-                if len(chunk) == before:
-                    break
-                held += _weight(chunk[-1]) * (len(chunk) - before)
-        except DatasetsCoreError:
+            chunk = chunks.take()
+        except (DatasetsCoreError, ChangedRowsError):
+            _compare_first(job, first, chunks.taken, row)
             raise
         except Exception as error:
+            chunk = chunks.taken
             key = chunk[-1][0] if chunk and isinstance(chunk[-1], tuple) and chunk[-1] else last_key
             _fail(job, error, row=row + len(chunk), key=key)
+        _compare_first(job, first, chunk, row)
         if not chunk:
             return
         keys, rows = _unzip(job, chunk, row)
-        if not copies:
-            _check_unshared(rows)
-        yield keys, rows, size
+        yield keys, rows, chunks
         row += len(chunk)
         last_key = keys[-1]
+
+
+def _compare_first(job: ShardJob, first: list[Any] | None, chunk: list[Any], row: int) -> None:
+    """Refuse rows that are made again and do not begin where they began: what was yielded before would be lost."""
+    if first is None or row:
+        return
+    found = [pair[0] for pair in chunk[:1] if isinstance(pair, (tuple, list)) and pair]
+    if not first:
+        first += found
+    elif found != first:
+        raise DatasetGenerationError(
+            f"_generate_examples of {job.builder.label} changes rows of split {job.split!r} after it has yielded them, and "
+            f"does not begin again with the key {first[0]!r}. Yield a new dict with new values for every row."
+        )
 
 
 def _unzip(job: ShardJob, chunk: list[Any], row: int) -> tuple[list[Any], list[Any]]:
@@ -215,50 +202,6 @@ def _kind_of(pair: Any) -> str:
     if isinstance(pair, tuple | list):
         return f"a key and a {type(pair[1]).__name__}"
     return f"a {type(pair).__name__}"
-
-
-def _weight(pair: Any) -> int:
-    """About the bytes of a row: of its long values, and some for each."""
-    if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], Mapping):
-        return 1
-    total = 0
-    for value in pair[1].values():
-        if isinstance(value, (str, bytes, bytearray)):
-            total += len(value)
-        elif isinstance(value, np.ndarray):
-            total += value.nbytes
-        elif isinstance(value, (list, tuple)):
-            total += 8 * len(value) if not value or not isinstance(value[0], (str, bytes)) else sum(map(len, value))
-        else:
-            total += 8
-    return total
-
-
-def _check_unshared(rows: Sequence[Any]) -> None:
-    if len(set(map(id, rows))) < len(rows):
-        raise _Changed
-    for name, value in rows[0].items():
-        if isinstance(value, _MUTABLE):
-            _check_unshared_values([fields.get(name) for fields in rows])
-
-
-def _check_unshared_values(values: list[Any]) -> None:
-    held = [value for value in values if isinstance(value, _MUTABLE)]
-    if len(set(map(id, held))) < len(held):
-        raise _Changed
-    if held and isinstance(held[0], dict):
-        for name, value in held[0].items():
-            if isinstance(value, _MUTABLE):
-                _check_unshared_values([fields.get(name) for fields in held if isinstance(fields, dict)])
-
-
-def _holds_once(value: Any) -> bool:
-    """Whether `value` is, or holds, an iterator: what it gave cannot be asked of it again."""
-    if isinstance(value, Mapping):
-        return any(map(_holds_once, value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(_holds_once, value))
-    return isinstance(value, Iterator)
 
 
 def _encode(job: ShardJob, encoder: RowEncoder, rows: list[Any], keys: Sequence[Any], row: int) -> pa.RecordBatch:

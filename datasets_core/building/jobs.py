@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -88,30 +88,44 @@ def divide(gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES) 
     """The parts that a split is built in, in the order of its rows.
 
     Lists of one common length are cut into contiguous parts: lists of local files where a part reaches `group_bytes`, other
-    lists item by item; at most 64 parts.  Lists of different lengths cannot be cut, nor can lists of plain values beside
-    other data: such a list is likely a parameter (names of labels, languages), and cutting it would make every row again.
+    lists item by item; at most 64 parts.  What may lose or repeat rows is not cut: lists of different lengths; a list of plain
+    values beside other data or another list (it is likely a parameter: names of labels, languages, each of which goes with
+    each); and anything that can be read only once, since a second part would begin where the first one ended.
 
     >>> divide({"shards": [0, 1], "lower": True})
     [{'shards': [0], 'lower': True}, {'shards': [1], 'lower': True}]
-    >>> divide({"shards": [0, 1], "languages": ["en", "fr", "de"]})
-    [{'shards': [0, 1], 'languages': ['en', 'fr', 'de']}]
+    >>> divide({"shards": [0, 1], "languages": ["en", "fr"]})
+    [{'shards': [0, 1], 'languages': ['en', 'fr']}]
     """
     lists = {name: value for name, value in gen_kwargs.items() if isinstance(value, list)}
     lengths = {len(value) for value in lists.values()}
-    if len(lengths) != 1:
+    if len(lengths) != 1 or holds_once(gen_kwargs):
         return [gen_kwargs]
     (length,) = lengths
     if length < 2:
         return [gen_kwargs]
     rest = [value for name, value in gen_kwargs.items() if name not in lists]
-    holds_data = any(_is_data(item) for value in lists.values() for item in value[:1])
-    if not holds_data and any(map(_is_data, rest)):
+    plain = [value for value in lists.values() if not any(map(_is_data, value[:1]))]
+    if plain and (len(lists) > 1 or any(map(_is_data, rest))):
         return [gen_kwargs]
     sizes = _file_sizes(list(lists.values()))
     bounds = _by_bytes(sizes, group_bytes) if sizes is not None else _by_count(length)
     return [
         {name: value[start:stop] if name in lists else value for name, value in gen_kwargs.items()} for start, stop in bounds
     ]
+
+
+def holds_once(value: Any) -> bool:
+    """Whether `value` is, or holds, an iterator or an open file: what it gave cannot be asked of it again.
+
+    >>> holds_once({"lines": iter([])}), holds_once({"lines": []})
+    (True, False)
+    """
+    if isinstance(value, Mapping):
+        return any(map(holds_once, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_once, value))
+    return isinstance(value, Iterator)
 
 
 def _is_data(value: Any) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from datasets_core import config
 from datasets_core.building.generate import describe, file_of, origin, place_of, run_job
 from datasets_core.building.jobs import ShardJob
+from datasets_core.building.sink import read_batches
 from datasets_core.errors import DatasetGenerationError, DuplicateKeysError
 
 
@@ -104,3 +105,30 @@ def test_the_place_is_in_the_authors_file():
         place = place_of(error, Script())
 
     assert place.startswith(f"in {__file__}, line ")
+
+
+def test_a_list_of_text_and_nothing_is_a_row(tmp_path):
+    assert run_job(job(tmp_path, Author(lambda: [(0, {"a": ["x", None]})]))).rows == 1
+
+
+def late_changes(numbers):
+    row = {"a": [0]}
+    for number in numbers:
+        row = {"a": [number]} if number < 200 else row
+        row["a"][0] = number
+        yield number, row
+
+
+def test_rows_that_change_late_are_copied_from_the_first(tmp_path):
+    with config.using(batch_rows=150):
+        result = run_job(job(tmp_path, Author(lambda: late_changes(range(300)))))
+
+    batches = read_batches(str(tmp_path), result.shards, "arrow")
+    assert [value for batch in batches for (value,) in batch.column("a").to_pylist()] == list(range(300))
+
+
+def test_rows_that_cannot_be_made_again_are_not_lost_in_silence(tmp_path):
+    numbers = iter(range(300))
+
+    with config.using(batch_rows=150), pytest.raises(DatasetGenerationError, match="Yield a new dict"):
+        run_job(job(tmp_path, Author(lambda: late_changes(numbers))))

@@ -7,16 +7,24 @@ from hypothesis import strategies as st
 from datasets_core.building.jobs import MAX_JOBS, divide
 
 
-@given(st.lists(st.integers(), max_size=300), st.booleans())
-def test_the_parts_of_a_list_are_the_list(values, second):
-    arguments = {"values": values, "lower": True} | ({"more": [value + 1 for value in values]} if second else {})
-
-    parts = divide(arguments)
+@given(st.lists(st.integers(), max_size=300))
+def test_the_parts_of_a_list_are_the_list(values):
+    parts = divide({"values": values, "lower": True})
 
     assert [value for part in parts for value in part["values"]] == values
     assert all(part["lower"] is True for part in parts)
-    assert all(part.get("more", []) == [value + 1 for value in part["values"]] for part in parts if second)
     assert len(parts) == max(1, min(len(values), MAX_JOBS))
+
+
+@given(st.integers(2, 100))
+def test_lists_of_data_are_cut_at_the_same_places(length):
+    images, labels = ([f"https://host/{kind}/{number}" for number in range(length)] for kind in ("images", "labels"))
+
+    parts = divide({"images": images, "labels": labels})
+
+    assert [path for part in parts for path in part["images"]] == images
+    assert all([path.replace("images", "labels") for path in part["images"]] == part["labels"] for part in parts)
+    assert len(parts) == min(length, MAX_JOBS)
 
 
 @given(sizes=st.lists(st.integers(0, 50), min_size=1, max_size=100), group=st.integers(1, 120))
@@ -28,12 +36,11 @@ def test_files_are_grouped_by_their_bytes(tmp_path_factory, sizes, group):
         path.write_bytes(b"x" * size)
         paths.append(str(path))
 
-    parts = divide({"files": paths, "names": list(range(len(paths)))}, group_bytes=group)
+    parts = divide({"files": paths}, group_bytes=group)
 
     assert [path for part in parts for path in part["files"]] == paths
-    assert [name for part in parts for name in part["names"]] == list(range(len(paths)))
     assert len(parts) <= MAX_JOBS
-    assert all(sum(sizes[name] for name in part["names"]) >= group for part in parts[:-1])
+    assert all(sum(sizes[paths.index(path)] for path in part["files"]) >= group for part in parts[:-1])
 
 
 @pytest.mark.parametrize(
@@ -45,6 +52,10 @@ def test_files_are_grouped_by_their_bytes(tmp_path_factory, sizes, group):
         {"shards": [1]},
         {"shards": [1, 2], "languages": ["en", "fr", "de"]},
         {"shards": (1, 2, 3)},
+        {"years": [2020, 2021], "languages": ["en", "fr"]},
+        {"files": ["https://host/a", "https://host/b"], "languages": ["en", "fr"]},
+        {"files": ["https://host/a", "https://host/b"], "labels": iter(["neg", "pos"])},
+        {"lines": [iter(["a"]), iter(["b"])]},
     ],
 )
 def test_what_cannot_be_cut_is_one_job(arguments):

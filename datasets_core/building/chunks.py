@@ -1,0 +1,179 @@
+"""An author's rows, taken in chunks that are bounded in rows and bytes, and kept from being changed after they were yielded.
+
+An author may fill one dict again and again.  The first rows of every chunk are therefore kept beside a copy, and compared
+with it: where they differ, the copies are what was yielded, and every later row is copied as it comes.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+_FIRST_ROWS = 128
+_PIECE_ROWS = 64  # rows between two looks at how large they are: what a chunk may exceed its bytes by
+_PROBED_ROWS = 4
+_PROBED_BYTES = 1 << 16
+_GROWTH = 8
+_MUTABLE = (list, dict, set, bytearray, np.ndarray)
+
+
+class ChangedRowsError(Exception):
+    """A row that is no probe was changed after it was yielded: the rows must be made again, and copied."""
+
+
+class Chunks:
+    """Lists of what an iterator yields, one after the other.
+
+    Args:
+        pairs: the author's pairs of key and row.
+        max_rows, max_bytes: bounds of a chunk.
+        copies: every row is copied as it comes.
+    """
+
+    def __init__(self, pairs: Iterator[Any], *, max_rows: int, max_bytes: int, copies: bool = False) -> None:
+        self._pairs, self._max_rows, self._max_bytes = pairs, max_rows, max_bytes
+        self.copies = copies
+        self.taken: list[Any] = []
+        self._rows = min(_FIRST_ROWS, max_rows)
+
+    def take(self) -> list[Any]:
+        """The next chunk, empty at the end; `taken` holds it also where the author's code fails.
+
+        Raises:
+            ChangedRowsError: rows that were not copied were changed.
+        """
+        chunk = self.taken = []
+        held = largest = 0
+        kept: list[Any] = []
+        while len(chunk) < self._rows and held < self._max_bytes:
+            is_probe = not self.copies and len(chunk) < _PROBED_ROWS and held < _PROBED_BYTES
+            before = len(chunk)
+            wanted = 1 if is_probe or not before else min(_PIECE_ROWS, max(1, (self._max_bytes - held) // max(1, largest)))
+            piece = itertools.islice(self._pairs, min(wanted, self._rows - before))
+            chunk.extend(map(copied, piece) if self.copies else piece)
+            if len(chunk) == before:
+                break
+            last = weight(chunk[-1])
+            largest = max(largest, last)
+            held += last * (len(chunk) - before)
+            if is_probe and held < self._max_bytes:  # else the chunk ends here, before anything can change
+                kept.append(copied(chunk[-1], with_objects=False))
+                if not all(map(unchanged, kept, chunk)):
+                    chunk[:] = kept
+                    self.copies = True
+        if not self.copies and not (all(map(unchanged, kept, chunk)) and _are_apart(chunk, len(kept))):
+            raise ChangedRowsError
+        return chunk
+
+    def measured(self, num_bytes: int, rows: int) -> None:
+        """The last chunk had that many bytes and rows, by which the next one is measured."""
+        fitting = self._max_bytes * rows // max(1, num_bytes)
+        self._rows = max(1, min(fitting, self._rows * _GROWTH, self._max_rows))
+
+
+def copied(value: Any, *, with_objects: bool = True) -> Any:
+    """A copy that shares nothing which can be changed.
+
+    Args:
+        value: a row, or what is in one.
+        with_objects: objects of other kinds than containers, arrays and plain values are copied too.
+    """
+    if value is None or isinstance(value, (str, bytes, int, float, complex, np.generic)):
+        return value
+    kind = type(value)
+    if kind is dict:
+        return {name: copied(member, with_objects=with_objects) for name, member in value.items()}
+    if kind is list or kind is tuple:
+        return kind([copied(member, with_objects=with_objects) for member in value])
+    if kind is memoryview:
+        return value.tobytes()
+    if kind is bytearray or kind is set or (kind is np.ndarray and not value.dtype.hasobject):
+        return value.copy()
+    return copy.deepcopy(value) if with_objects else value
+
+
+def unchanged(before: Any, now: Any) -> bool:
+    """Whether `now`, of which `before` is a copy, still holds the same."""
+    if before is now:
+        return True
+    if isinstance(now, memoryview):
+        return bool(before == now.tobytes())
+    if type(before) is not type(now):
+        return False
+    if isinstance(now, dict):
+        return len(before) == len(now) and all(name in before and unchanged(before[name], now[name]) for name in now)
+    if isinstance(now, (list, tuple)):
+        return len(before) == len(now) and all(map(unchanged, before, now))
+    if isinstance(now, np.ndarray):
+        same_kind = before.shape == now.shape and before.dtype == now.dtype
+        return bool(same_kind and before.tobytes() == now.tobytes())
+    return isinstance(now, (bytearray, set)) and bool(before == now)
+
+
+def weight(value: Any) -> int:
+    """About the bytes of a row, or of what is in one.
+
+    >>> weight({"text": "abc", "numbers": [1, 2], "names": ["ab", None]})
+    29
+    """
+    if isinstance(value, (str, bytes, bytearray)):
+        return len(value)
+    if isinstance(value, (np.ndarray, memoryview)):
+        return int(value.nbytes)
+    if isinstance(value, Mapping):
+        return sum(map(weight, value.values()))
+    if isinstance(value, tuple):
+        return sum(map(weight, value))
+    if isinstance(value, list) and value:
+        if isinstance(value[0], (int, float, bool, type(None))) and isinstance(value[-1], (int, float, bool, type(None))):
+            return 8 * len(value)
+        return sum(map(weight, value))
+    return 8
+
+
+def _are_apart(chunk: Sequence[Any], probed: int) -> bool:
+    """Whether no two rows behind the probes are, or hold, one object that can be changed and is not in a probe."""
+    try:
+        rows = [row for _, row in chunk]
+    except (TypeError, ValueError):
+        return True  # a pair that is none is refused
+    if not rows or not isinstance(rows[0], Mapping) or _share_nothing(rows, rows[0], frozenset()):
+        return True
+    return _share_nothing(rows, rows[0], frozenset(itertools.chain.from_iterable(map(_mutable_ids, chunk[:probed]))))
+
+
+def _share_nothing(rows: Sequence[Any], first: Mapping[Any, Any], known: frozenset[int]) -> bool:
+    if _repeats(rows, known):
+        return False
+    for name, value in first.items():
+        if isinstance(value, _MUTABLE):
+            members = _values(rows, name)
+            held = [member for member in members if isinstance(member, _MUTABLE)]
+            if not (_share_nothing(held, value, known) if isinstance(value, dict) else not _repeats(held, known)):
+                return False
+    return True
+
+
+def _values(rows: Sequence[Any], name: Any) -> list[Any]:
+    try:
+        return [row.get(name) for row in rows]
+    except AttributeError:  # not all of them are dicts
+        return [row.get(name) for row in rows if isinstance(row, Mapping)]
+
+
+def _repeats(objects: Sequence[Any], known: frozenset[int]) -> bool:
+    if len(set(map(id, objects))) == len(objects):
+        return False
+    unknown = [identity for identity in map(id, objects) if identity not in known]
+    return len(set(unknown)) < len(unknown)
+
+
+def _mutable_ids(value: Any) -> Iterator[int]:
+    if isinstance(value, _MUTABLE):
+        yield id(value)
+    for member in value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ():
+        yield from _mutable_ids(member)
