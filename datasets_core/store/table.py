@@ -293,6 +293,8 @@ class RowTable:
     def _gather(self, rows: Ints, pieces: Ints) -> pa.Table:
         try:
             return self._gathered(rows, pieces)
+        except pa.ArrowNotImplementedError:  # views of texts, and run-end encodings, which pyarrow slices but does not take
+            return self._sliced(rows, pieces)
         except (pa.ArrowInvalid, pa.ArrowCapacityError):
             # More bytes of text, lists or binary than 32-bit offsets reach.
             if len(rows) == 1:
@@ -307,9 +309,7 @@ class RowTable:
         borders = [0, *(np.flatnonzero(np.diff(sorted_pieces)) + 1).tolist(), len(rows)]
         touched = sorted_pieces[borders[:-1]].tolist()
         if len(rows) <= _ROWS_PER_TAKE * len(touched) and all(map(self.is_mapped, touched)):
-            found = zip(pieces.tolist(), (rows - self.starts[pieces]).tolist(), strict=True)
-            single = [self.piece(k).slice(offset, 1) for k, offset in found]
-            return pa.Table.from_batches([pa.concat_batches(single)], self.schema)
+            return self._sliced(rows, pieces)
         batches = []
         for start, stop in itertools.pairwise(borders):
             k = int(sorted_pieces[start])
@@ -319,6 +319,12 @@ class RowTable:
         places = np.empty_like(order)
         places[order] = np.arange(len(rows))
         return pa.Table.from_batches([pa.concat_batches(batches).take(_int64_array(places))], self.schema)
+
+    def _sliced(self, rows: Ints, pieces: Ints) -> pa.Table:
+        """The rows one by one, put together."""
+        found = zip(pieces.tolist(), (rows - self.starts[pieces]).tolist(), strict=True)
+        single = [self.piece(k).slice(offset, 1) for k, offset in found]
+        return pa.Table.from_batches([pa.concat_batches(single)], self.schema)
 
     # -- other processes -----------------------------------------------------------------------------------------------
 

@@ -228,3 +228,20 @@ print("pandas" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array(["a", None, "a text of more than twelve bytes"] * 20, pa.string_view()),
+        pa.array([b"a", None, b"bytes that are more than twelve"] * 20, pa.binary_view()),
+        pa.array([["a"], None, []] * 20, pa.list_(pa.string_view())),
+        pa.RunEndEncodedArray.from_arrays(pa.array([20, 60], pa.int32()), pa.array(["a", None])),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_columns_that_pyarrow_cannot_take_are_taken_row_by_row(values: pa.Array) -> None:
+    table = RowTable.from_batches([pa.record_batch([part], ["a"]) for part in (values.slice(0, 25), values.slice(25))])
+    rows = [30, 2, 2, 59, 0, 19, 20, 24, 25] * 4
+
+    assert table.take(np.array(rows))["a"].to_pylist() == [values[row].as_py() for row in rows]
