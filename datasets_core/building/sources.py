@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import stat
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from datasets_core.building.hooks import Builder
@@ -48,10 +49,9 @@ def sources_of(
             url, -1 if size is None else int(size), known.identity if known else "", record.get("checksum")
         )
     for arguments in gen_kwargs:
-        for path in _local_files(arguments):
-            if path not in found and not _is_cached(path):
-                status = os.stat(path)
-                found[path] = SourceRecord(path, status.st_size, str(status.st_mtime_ns))
+        for path, size, modified in _local_files(arguments, but=found):
+            if not _is_cached(path):
+                found[path] = SourceRecord(path, size, str(modified))
     return tuple(_hashed(record) if hashed else record for record in found.values())
 
 
@@ -82,34 +82,41 @@ def stale_source(manifest: Manifest, data_files: Any) -> str | None:
 def identity_of(parts: Any) -> str | None:
     """One text for `parts`, with the size and time of every local file among them; None where they have no identity."""
     try:
-        return Hasher.hash([parts, [_stamp(path) for path in _local_files(parts)]])
+        return Hasher.hash([parts, *zip(*_local_files(parts), strict=True)])
     except (DatasetsCoreError, TypeError, ValueError, AttributeError):
         return None  # without an identity nothing is taken over: the build is made from the start
 
 
-def _stamp(path: str) -> tuple[str, int, int]:
-    status = os.stat(path)
-    return path, status.st_size, status.st_mtime_ns
+def _local_files(value: Any, *, but: Container[str] = ()) -> Iterator[tuple[str, int, int]]:
+    """Path, size and time of each local file that `value` names, looked at once."""
+    seen: set[str] = set()
+    count = 0
+    for path in _possible_paths(value):
+        if path in seen or path in but:
+            continue
+        seen.add(path)
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):
+            continue  # a text that is no path, or of no file
+        if stat.S_ISREG(status.st_mode):
+            yield path, status.st_size, status.st_mtime_ns
+            count += 1
+            if count == _MOST_FILES:
+                return
 
 
-def _local_files(value: Any) -> Iterator[str]:
-    for count, path in enumerate(_paths(value)):
-        if count >= _MOST_FILES:
-            return
-        yield path
-
-
-def _paths(value: Any) -> Iterator[str]:
+def _possible_paths(value: Any) -> Iterator[str]:
     if isinstance(value, (str, os.PathLike)):
         path = os.fspath(value)
-        if isinstance(path, str) and os.sep in path and "\0" not in path and os.path.isfile(path):
+        if isinstance(path, str) and os.sep in path:
             yield path
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from _paths(item)
+            yield from _possible_paths(item)
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _paths(item)
+            yield from _possible_paths(item)
 
 
 def _is_cached(path: str) -> bool:

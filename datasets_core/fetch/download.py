@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from datasets_core.fetch.listing import ArchiveIterable, FilesIterable
 
 _FILE_SCHEME = "file://"
+_UNKNOWN = FileRecord()
 
 
 class DownloadManager:
@@ -299,7 +300,9 @@ class DownloadManager:
         return RetryPolicy(max(now.max_retries, self.download_config.max_retries), now.max_retry_wait_seconds)
 
     def _expected_of(self, url: str) -> FileRecord:
-        expected = self.expected or {}
+        if not self.expected:
+            return _UNKNOWN
+        expected = self.expected
         return FileRecord.from_dict(expected.get(url) or expected.get(redact(url)))
 
     def _recorded(self, record: FileRecord) -> FileRecord:

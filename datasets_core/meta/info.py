@@ -264,6 +264,11 @@ _UNCHANGING = frozenset((str, int, float, bool, bytes, type(None), Version))
 
 
 def _stored(value: Any) -> Any:
+    kind = type(value)
+    if kind is str or kind is int or value is None:
+        return value
+    if kind is dict:
+        return {key if type(key) is str else str(key): _stored(inner) for key, inner in value.items()}
     if isinstance(value, (Features, SplitDict, Version)):
         return value.to_dict()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -130,7 +130,11 @@ class _Writer:
     def _write_container(self, value: Any) -> None:
         kind = type(value)
         if kind in (list, tuple):
-            self._items(kind.__name__, value, len(value))
+            if len(value) > 1 and set(map(type, value)) == {str}:  # names of thousands of files, at once
+                self._put(f"{kind.__name__} of str", ",".join(map(str, map(len, value))).encode())
+                self._put("str", "".join(value).encode("utf-8", "surrogatepass"))
+            else:
+                self._items(kind.__name__, value, len(value))
         elif kind is dict:
             self._items("dict", (part for item in value.items() for part in item), 2 * len(value))
         elif kind in (set, frozenset):
