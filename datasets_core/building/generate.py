@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from datasets_core.building.chunks import ChangedRowsError, Chunks
 from datasets_core.building.hooks import Hooks, Reread
 from datasets_core.building.jobs import ShardJob, ShardResult, holds_once
 from datasets_core.building.keys import Clash, KeyLog
@@ -29,6 +28,7 @@ from datasets_core.errors import (
     DuplicateKeysError,
 )
 from datasets_core.features.codec import RowEncoder
+from datasets_core.store.chunks import ChangedRowsError, Chunks
 
 _MOST_ROWS = 2048  # more of them leave the cache of the processor before they are encoded: a quarter slower
 

@@ -146,6 +146,7 @@ class Dataset(Described):
         num_proc: int | None = None,
         split: str = Split.TRAIN,
         fingerprint: str | None = None,
+        writer_batch_size: int | None = None,
     ) -> Dataset:
         """A dataset of the rows that a generator function yields, written to the cache in bounded memory.
 
@@ -161,6 +162,7 @@ class Dataset(Described):
             num_proc: worker processes; the lists among `gen_kwargs` are divided among them, in order.
             split: the split that the rows are of.
             fingerprint: the identity of the rows.
+            writer_batch_size: has no effect: batches are bounded by their bytes.
 
         Raises:
             CastError: a value that does not fit the others of its column, or its feature.
@@ -168,8 +170,10 @@ class Dataset(Described):
         """
         from datasets_core.dataset.generated import Recipe, generated  # 6 ms that reading does without
 
+        if gen_kwargs is not None and not isinstance(gen_kwargs, Mapping):
+            raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")
         made = generated(
-            Recipe(generator, dict(gen_kwargs or {}), features, str(split)),
+            Recipe(generator, dict(gen_kwargs or {}), _as_features(features), str(split)),
             cache_dir=None if cache_dir is None else os.fspath(cache_dir),
             keep_in_memory=keep_in_memory,
             num_proc=num_proc,
@@ -623,13 +627,21 @@ def _row_table(given: pa.Table | pa.RecordBatch | RowTable) -> RowTable:
 
 def _agreed(info: DatasetInfo | None, features: Features | None) -> tuple[DatasetInfo | None, Features | None]:
     """The info and the features, each knowing of the other."""
-    if features is not None:
-        features = Features(features)  # a plain dict is taken too
+    features = _as_features(features)
     if info is not None and info.features is not None:
         if features is not None and features != info.features:
             raise ConfigurationError("features and info.features differ. Give one of them.")
         return info, info.features
     return info, features
+
+
+def _as_features(given: Any) -> Features | None:
+    """The features of an argument, for which a plain dict will do."""
+    if given is None or isinstance(given, Features):
+        return given
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(f"features={given!r} are no features. Give a Features, or a dict of them by column.")
+    return Features(given)
 
 
 def _named_split(split: str | ReadInstruction | None) -> NamedSplit | None:

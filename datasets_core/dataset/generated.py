@@ -10,10 +10,12 @@ import dataclasses
 import datetime as dt
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice, pairwise
-from typing import Any
+from functools import partial
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -36,6 +38,7 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.rows import RowRange
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
+from datasets_core.store.chunks import ChangedRowsError, Chunks, copied, unchanged
 from datasets_core.store.commit import Staging
 from datasets_core.store.fingerprint import fingerprint
 from datasets_core.store.layout import dataset_folder, lock_path
@@ -46,7 +49,7 @@ from datasets_core.store.writer import ShardWriter
 
 logger = logging.getLogger(__name__)
 
-_FIRST_ROWS, _MOST_ROWS = 256, 10_000
+_MOST_ROWS = 10_000
 _BATCH_BYTES = 8 << 20
 _WAITING_BYTES = 32 << 20  # held before the first file is begun, until the types have shown
 _NAME, _CONFIG, _VERSION = "generator", "default", "0.0.0"
@@ -91,10 +94,12 @@ def generated(
     recipe: Recipe, *, cache_dir: str | None, keep_in_memory: bool, num_proc: int | None, key: str | None
 ) -> Generated:
     """The rows of a generator: those in the cache, if it ran before, else its rows now."""
-    if num_proc is not None and num_proc < 1:
-        raise ConfigurationError(f"num_proc={num_proc} makes no process. Give 1 or more, or None.")
+    if num_proc is not None and (not isinstance(num_proc, int) or num_proc < 1):
+        raise ConfigurationError(f"num_proc={num_proc!r} makes no process. Give 1 or more, or None.")
+    if key is not None and not re.fullmatch(r"\w[\w.-]*", key):
+        raise ConfigurationError(f"fingerprint={key!r} cannot name a folder. Use letters, digits, '-', '_' and '.'.")
     if keep_in_memory:
-        batches = list(_batches(recipe))
+        batches = _made(recipe, list)
         schema = _joined([batch.schema for batch in batches], recipe)
         table = RowTable.from_batches([_widened(batch, schema) for batch in batches], schema)
         return Generated(table, _info(recipe, schema, ()), key or _key(recipe))
@@ -227,9 +232,13 @@ def _info(recipe: Recipe, schema: pa.Schema, records: Iterable[ShardRecord]) -> 
 
 def _write(part: _Part) -> list[_Written]:
     """Run the generator, into shards of one or more schemas in their order."""
+    return _made(part.recipe, partial(_write_batches, part))
+
+
+def _write_batches(part: _Part, batches: Iterable[pa.RecordBatch]) -> list[_Written]:
     writer = _WideningWriter(part)
     try:
-        for batch in _batches(part.recipe):
+        for batch in batches:
             writer.write(batch)
         return writer.close()
     except BaseException:
@@ -294,9 +303,12 @@ class _WideningWriter:
         return self._written
 
     def abort(self) -> None:
-        """Remove the file that is being written; the staging folder goes as a whole."""
+        """Remove the files."""
         if self._writer is not None:
             self._writer.abort()
+        for written in self._written:
+            for record in written.records:
+                os.unlink(os.path.join(self._part.folder, record.name))
 
 
 def _empty_schema(recipe: Recipe) -> pa.Schema:
@@ -338,13 +350,24 @@ def _conformed(written: _Written, schema: pa.Schema, folder: str, number: int) -
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
-def _batches(recipe: Recipe) -> Iterator[pa.RecordBatch]:
+T = TypeVar("T")
+
+
+def _made(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T]) -> T:
+    """What `make` makes of the batches; of copied rows in a second run, where the generator changes rows it has yielded."""
+    rows = _Rows(recipe, copies=any(isinstance(value, Iterator) for value in recipe.kwargs.values()))
+    try:
+        return make(_batches(rows))
+    except ChangedRowsError:
+        return make(_batches(rows.again()))
+
+
+def _batches(rows: _Rows) -> Iterator[pa.RecordBatch]:
     """The rows as batches, bounded in rows and bytes; each of them fits the ones before, or the error names its row."""
-    encoder = RowEncoder(recipe.features)
-    rows = _Rows(recipe)
+    encoder = RowEncoder(rows.recipe.features)
     schema: pa.Schema | None = None
-    first, step = 0, _FIRST_ROWS
-    while chunk := rows.next(step):
+    first = 0
+    while chunk := rows.next():
         try:
             batch = encoder.encode(chunk)
         except CellCastError as error:
@@ -353,39 +376,71 @@ def _batches(recipe: Recipe) -> Iterator[pa.RecordBatch]:
             schema = batch.schema
         elif not batch.schema.equals(schema):
             schema = _merged(schema, batch.schema, chunk, first)
+        rows.measured(batch.nbytes, len(chunk))
         yield batch
         first += len(chunk)
-        step = max(1, min(_MOST_ROWS, step * 4, _BATCH_BYTES * len(chunk) // max(1, batch.nbytes)))
 
 
 class _Rows:
-    """The rows of a generator, some at a time, with errors that name the row."""
+    """The rows of a generator, some at a time, with errors that name the row.
 
-    def __init__(self, recipe: Recipe) -> None:
-        self._recipe = recipe
-        self._rows: Iterator[Mapping[str, Any]] | None = None
+    Args:
+        recipe: what makes the rows.
+        copies: every row is copied as it comes.
+        first: the row that a run before began with, if there was one.
+    """
+
+    def __init__(self, recipe: Recipe, *, copies: bool, first: Mapping[str, Any] | None = None) -> None:
+        self.recipe = recipe
+        self._copies, self._first = copies, first
+        self._chunks: Chunks | None = None
         self._done = 0
 
-    def next(self, count: int) -> list[Mapping[str, Any]]:
-        """The next `count` rows, fewer at the end.
+    def again(self) -> _Rows:
+        """The same rows from a second run, copied as they come."""
+        return _Rows(self.recipe, copies=True, first=self._first)
+
+    def next(self) -> list[Mapping[str, Any]]:
+        """The next rows; none at the end.
 
         Raises:
             DatasetGenerationError: the generator failed.
+            ChangedRowsError: it changed rows that it had yielded, and they were not copied.
         """
-        chunk: list[Mapping[str, Any]] = []
         try:
-            if self._rows is None:
-                self._rows = self._recipe.started()
-            chunk.extend(islice(self._rows, count))  # what came before a failure stays in the list, so it is counted
-        except DatasetsCoreError:
+            if self._chunks is None:
+                started = self.recipe.started()
+                self._chunks = Chunks(started, max_rows=_MOST_ROWS, max_bytes=_BATCH_BYTES, copies=self._copies, are_rows=True)
+            chunk = self._chunks.take()
+        except (DatasetsCoreError, ChangedRowsError):
+            self._compare_first()
             raise
         except Exception as error:
+            row = self._done + (0 if self._chunks is None else len(self._chunks.taken))
             raise DatasetGenerationError(
-                f"The generator failed at row {self._done + len(chunk)}: {type(error).__name__}: {error}. "
-                "Mend the generator, or the data it reads."
+                f"The generator failed at row {row}: {type(error).__name__}: {error}. Mend the generator, or the data it reads."
             ) from error
+        self._compare_first()
         self._done += len(chunk)
         return chunk
+
+    def measured(self, num_bytes: int, rows: int) -> None:
+        """The last rows took that many bytes, by which the next are measured."""
+        if self._chunks is not None:
+            self._chunks.measured(num_bytes, rows)
+
+    def _compare_first(self) -> None:
+        """Refuse a second run that does not begin as the first: what was yielded before would be lost."""
+        if self._done or self._chunks is None:
+            return
+        found = self._chunks.taken[0] if self._chunks.taken else None
+        if self._first is None:
+            self._first = copied(found, with_objects=False)
+        elif not unchanged(self._first, found):
+            raise DatasetGenerationError(
+                "The generator changes rows after it has yielded them, and a second run does not begin with the same row. "
+                "Yield a new dict with new values for every row."
+            )
 
 
 def _renumbered(error: CellCastError, first: int) -> CellCastError:

@@ -29,13 +29,16 @@ class Chunks:
     """Lists of what an iterator yields, one after the other.
 
     Args:
-        pairs: the author's pairs of key and row.
+        pairs: the author's pairs of key and row, or (`are_rows`) rows alone.
         max_rows, max_bytes: bounds of a chunk.
         copies: every row is copied as it comes.
+        are_rows: what is yielded are rows without a key.
     """
 
-    def __init__(self, pairs: Iterator[Any], *, max_rows: int, max_bytes: int, copies: bool = False) -> None:
-        self._pairs, self._max_rows, self._max_bytes = pairs, max_rows, max_bytes
+    def __init__(
+        self, pairs: Iterator[Any], *, max_rows: int, max_bytes: int, copies: bool = False, are_rows: bool = False
+    ) -> None:
+        self._pairs, self._max_rows, self._max_bytes, self._are_rows = pairs, max_rows, max_bytes, are_rows
         self.copies = copies
         self.taken: list[Any] = []
         self._rows = min(_FIRST_ROWS, max_rows)
@@ -65,9 +68,19 @@ class Chunks:
                 if not all(map(unchanged, kept, chunk)):
                     chunk[:] = kept
                     self.copies = True
-        if not self.copies and not (all(map(unchanged, kept, chunk)) and _are_apart(chunk, len(kept))):
+        if not self.copies and not (all(map(unchanged, kept, chunk)) and self._are_apart(chunk, len(kept))):
             raise ChangedRowsError
         return chunk
+
+    def _are_apart(self, chunk: Sequence[Any], probed: int) -> bool:
+        """Whether no two rows behind the probes are, or hold, one object that can be changed and is not in a probe."""
+        try:
+            rows = chunk if self._are_rows else [row for _, row in chunk]
+        except (TypeError, ValueError):
+            return True  # a pair that is none is refused
+        if not rows or not isinstance(rows[0], Mapping) or _share_nothing(rows, rows[0], frozenset()):
+            return True
+        return _share_nothing(rows, rows[0], frozenset(itertools.chain.from_iterable(map(_mutable_ids, chunk[:probed]))))
 
     def measured(self, num_bytes: int, rows: int) -> None:
         """The last chunk had that many bytes and rows, by which the next one is measured."""
@@ -133,17 +146,6 @@ def weight(value: Any) -> int:
             return 8 * len(value)
         return sum(map(weight, value))
     return 8
-
-
-def _are_apart(chunk: Sequence[Any], probed: int) -> bool:
-    """Whether no two rows behind the probes are, or hold, one object that can be changed and is not in a probe."""
-    try:
-        rows = [row for _, row in chunk]
-    except (TypeError, ValueError):
-        return True  # a pair that is none is refused
-    if not rows or not isinstance(rows[0], Mapping) or _share_nothing(rows, rows[0], frozenset()):
-        return True
-    return _share_nothing(rows, rows[0], frozenset(itertools.chain.from_iterable(map(_mutable_ids, chunk[:probed]))))
 
 
 def _share_nothing(rows: Sequence[Any], first: Mapping[Any, Any], known: frozenset[int]) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.building.chunks import ChangedRowsError, Chunks, copied, unchanged, weight
+from datasets_core.store.chunks import ChangedRowsError, Chunks, copied, unchanged, weight
 
 members = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
