@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -121,6 +122,8 @@ def holds_once(value: Any) -> bool:
     >>> holds_once({"lines": iter([])}), holds_once({"lines": []})
     (True, False)
     """
+    if isinstance(value, str):  # asked first: there may be thousands
+        return False
     if isinstance(value, Mapping):
         return any(map(holds_once, value.values()))
     if isinstance(value, (list, tuple)):
@@ -153,6 +156,8 @@ def _file_sizes(lists: Sequence[list[Any]]) -> list[int] | None:
     """Bytes of each position over all lists of local files; None if no list is of files alone."""
     total: list[int] | None = None
     for values in lists:
+        if values is not lists[0] and values == lists[0]:
+            continue  # the files, and their names, which are the same
         sizes = list(_sizes(values))
         if len(sizes) == len(values):
             total = sizes if total is None else [a + b for a, b in zip(total, sizes, strict=True)]
@@ -167,7 +172,7 @@ def _sizes(values: list[Any]) -> Iterator[int]:
             status = os.stat(value)
         except (OSError, ValueError):
             return
-        if os.path.isdir(value):
+        if stat.S_ISDIR(status.st_mode):
             return
         yield status.st_size
 

@@ -28,7 +28,12 @@ def dataset_identity(builder: Builder) -> str:
 
 
 def sources_of(
-    data_files: Any, gen_kwargs: Iterable[Mapping[str, Any]], downloads: Mapping[str, Any], *, hashed: bool
+    data_files: Any,
+    gen_kwargs: Iterable[Mapping[str, Any]],
+    downloads: Mapping[str, Any],
+    *,
+    hashed: bool,
+    local_paths: Iterable[str] = (),
 ) -> tuple[SourceRecord, ...]:
     """The record of the sources: data files, downloads, and local files among the arguments of the splits.
 
@@ -37,6 +42,7 @@ def sources_of(
         gen_kwargs: the arguments.
         downloads: what the download manager recorded, by URL.
         hashed: local files are hashed too.
+        local_paths: local files that the download manager was asked for, archives among them.
     """
     found: dict[str, SourceRecord] = {}
     if isinstance(data_files, DataFilesDict):
@@ -48,10 +54,10 @@ def sources_of(
         found[url] = SourceRecord(
             url, -1 if size is None else int(size), known.identity if known else "", record.get("checksum")
         )
-    for arguments in gen_kwargs:
-        for path, size, modified in _local_files(arguments, but=found):
-            if not _is_cached(path):
-                found[path] = SourceRecord(path, size, str(modified))
+    named = {path for path, record in found.items() if record.identity}
+    for path, size, modified in _local_files([*gen_kwargs, list(local_paths)], but=named):
+        if not _is_cached(path):
+            found[path] = SourceRecord(path, size, str(modified), found[path].sha256 if path in found else None)
     return tuple(_hashed(record) if hashed else record for record in found.values())
 
 
@@ -82,7 +88,7 @@ def stale_source(manifest: Manifest, data_files: Any) -> str | None:
 def identity_of(parts: Any) -> str | None:
     """One text for `parts`, with the size and time of every local file among them; None where they have no identity."""
     try:
-        return Hasher.hash([parts, *zip(*_local_files(parts), strict=True)])
+        return Hasher.hash([parts, [f"{path} {size} {modified}" for path, size, modified in _local_files(parts)]])
     except (DatasetsCoreError, TypeError, ValueError, AttributeError):
         return None  # without an identity nothing is taken over: the build is made from the start
 
@@ -116,7 +122,10 @@ def _possible_paths(value: Any) -> Iterator[str]:
             yield from _possible_paths(item)
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _possible_paths(item)
+            if type(item) is not str:
+                yield from _possible_paths(item)
+            elif os.sep in item:
+                yield item
 
 
 def _is_cached(path: str) -> bool:
