@@ -91,8 +91,24 @@ class _Checked(io.RawIOBase):
         super().close()
 
 
+def refuse_binary(source: Source, head: bytes, wanted: str, *, web_page_is_data: bool = False) -> None:
+    """Refuse by name what is no UTF-8 text: what `refuse_foreign` does, UTF-16, binary.
+
+    Raises:
+        FileFormatError: it is one of these.
+    """
+    refuse_foreign(source, head, wanted, web_page_is_data=web_page_is_data)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise source.fault(f"is UTF-16 text, and {wanted} is read as UTF-8", advice="Pass encoding='utf-16'")
+    if b"\0" in head:
+        raise source.fault(
+            "holds NUL bytes: it is binary, or UTF-16 without a mark",
+            advice="Pass encoding='utf-16-le' if it is text, else leave it out of data_files",
+        )
+
+
 def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data: bool = False) -> None:
-    """Refuse by name what is no text at all: a web page, a Git-LFS pointer, UTF-16, another format, binary.
+    """Refuse by name what is of another kind: a web page, a Git-LFS pointer, an archive, a format of its own.
 
     Args:
         source: the file, for the message.
@@ -119,13 +135,6 @@ def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data
     for magic, what in _BINARY.items():
         if head.startswith(magic):
             raise source.fault(f"is {what}, not {wanted}", advice="Load it by its own format, or leave it out of data_files")
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise source.fault(f"is UTF-16 text, and {wanted} is read as UTF-8", advice="Pass encoding='utf-16'")
-    if b"\0" in head:
-        raise source.fault(
-            "holds NUL bytes: it is binary, or UTF-16 without a mark",
-            advice="Pass encoding='utf-16-le' if it is text, else leave it out of data_files",
-        )
 
 
 def text_reader(
@@ -147,7 +156,7 @@ class TextBytes:
         try:
             self._first = _fill(self._handle, _FIRST_BYTES)
             if is_utf8(encoding, source):
-                refuse_foreign(source, self._first[:4096], wanted, web_page_is_data=web_page_is_data)
+                refuse_binary(source, self._first[:4096], wanted, web_page_is_data=web_page_is_data)
             if plain:
                 self._first = self._first.removeprefix(codecs.BOM_UTF8)
             else:

@@ -5,7 +5,7 @@ Every batch is validated in full: offsets that point outside their buffer would 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ from ._tables import FileBuilder
 EXTENSIONS: dict[str, dict[str, Any]] = {".arrow": {}}
 
 _FILE_MAGIC = b"ARROW1"
+_CONTINUATION = b"\xff\xff\xff\xff"
+_END_MARK = _CONTINUATION + b"\0\0\0\0"
 _ADVICE = "Write or fetch the file again"
 
 
@@ -61,6 +63,9 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
         else:
             reader = pa.ipc.open_stream(mapped)
             schema, batches = reader.schema, iter(reader)
+        look_at_names(schema)
+        if (twice := repeated(schema.names)) is not None:
+            raise ValueError(f"two of its columns are named {twice!r}")
     except (pa.ArrowException, OSError, ValueError) as error:
         if not head.startswith(_FILE_MAGIC):
             refuse_foreign(source, head, "an Arrow file")
@@ -70,6 +75,8 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
         try:
             batch = next(batches, None)
             if batch is None:
+                if not head.startswith(_FILE_MAGIC) and not _ends(mapped, head):
+                    raise ValueError("the stream stops without its end mark: it is cut, or its writer was never closed")
                 break
             batch.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -78,6 +85,36 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
         yield batch
     if not row:
         yield empty_batch(schema)
+
+
+def repeated(names: list[str]) -> str | None:
+    """The first name that stands twice."""
+    return next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+
+
+def look_at_names(fields: Iterable[pa.Field]) -> None:
+    """Look at all names of a schema, as those that are not UTF-8 raise only then.
+
+    Raises:
+        ValueError: one is not, or is that of a union, which no feature stores.
+    """
+    for field in fields:
+        name = field.name
+        if pa.types.is_union(field.type):
+            raise ValueError(f"{name!r} holds values of several types, a union, which no feature stores")
+        if pa.types.is_struct(field.type):
+            look_at_names(field.type.field(number) for number in range(field.type.num_fields))
+        elif pa.types.is_map(field.type):
+            look_at_names((field.type.key_field, field.type.item_field))
+        elif pa.types.is_nested(field.type) and not pa.types.is_run_end_encoded(field.type):
+            look_at_names((field.type.value_field,))
+
+
+def _ends(stream: pa.MemoryMappedFile, head: bytes) -> bool:
+    """Whether a stream that has been read to its end closes with the mark of the end, and was not cut between two batches."""
+    mark = _END_MARK if head.startswith(_CONTINUATION) else _END_MARK[4:]  # before Arrow 0.15
+    end: int = stream.tell()
+    return bool(end >= len(mark) and stream.read_at(len(mark), end - len(mark)) == mark)
 
 
 def empty_batch(schema: pa.Schema) -> pa.RecordBatch:

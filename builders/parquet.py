@@ -17,7 +17,7 @@ from datasets_core.features.schema import Features
 
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
-from .arrow import empty_batch
+from .arrow import empty_batch, look_at_names, repeated
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".parquet": {}, ".geoparquet": {}, ".gpq": {}}
 
@@ -57,6 +57,14 @@ class ParquetConfig(BuilderConfig):
             raise ConfigurationError(f"on_bad_files={self.on_bad_files!r} is unknown. Use 'error', 'warn' or 'skip'.")
         if self.batch_size is not None and self.batch_size < 1:
             raise ConfigurationError(f"batch_size={self.batch_size} reads nothing. Pass at least 1, or None.")
+        if isinstance(self.columns, str):
+            raise ConfigurationError(f"columns={self.columns!r} is a text. Pass a list of names.")
+        if self.columns is not None and (twice := repeated(list(self.columns))) is not None:
+            raise ConfigurationError(f"columns= names {twice!r} twice. Name each column once.")
+        if isinstance(self.filters, (str, bytes, dict)):
+            raise ConfigurationError(
+                f"filters={self.filters!r} is no filter. Pass [(column, operator, value)], a list of such, or an expression."
+            )
         if (
             self.columns is not None
             and self.features is not None
@@ -107,13 +115,17 @@ def read_parquet(source: Source, options: ParquetConfig) -> Iterator[pa.RecordBa
     row = 0
     try:
         schema, batches = _filtered(source, options) if _scans(options) else _plain(source, options)
+        look_at_names(schema)
+        if (twice := repeated(schema.names)) is not None:
+            raise ValueError(f"two of its columns are named {twice!r}")
         for batch in batches:
+            batch.validate(full=True)  # pyarrow takes strings that are not UTF-8, and keys of dictionaries as they stand
             row += batch.num_rows
             if batch.num_rows:
                 yield batch
     except FileFormatError:
         raise
-    except (pa.ArrowException, OSError, ValueError, EOFError) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError, EOFError) as error:
         reason = " ".join(str(error).split())
         raise source.fault(f"cannot be read as Parquet ({reason})", row=row or None, advice=_ADVICE) from error
     if not row:

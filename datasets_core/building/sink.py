@@ -59,7 +59,7 @@ class TableSink:
         if self.schema is None:
             self._adopt(table.schema)
             self._origin = what
-        elif self.is_fixed or not plain_schema(table.schema).equals(self.schema):
+        if self.is_fixed or not _is_stored_as(table.schema, self.schema):
             table = self._fit(table, what)
         if table.num_rows:
             self._open().write(table)
@@ -89,7 +89,7 @@ class TableSink:
     def _fit(self, table: pa.Table, what: str) -> pa.Table:
         assert self.schema is not None and self.features is not None
         if not self.is_fixed:
-            found = plain_schema(table.schema)
+            found = plain_schema(Features.from_arrow_schema(table.schema).arrow_schema)
             if not self._merge_columns:
                 check_columns(self._label, self._origin, self.schema.names, what, found.names)
             try:
@@ -97,14 +97,14 @@ class TableSink:
             except CastError as error:
                 raise self._error(what, error) from error
             if not wider.equals(self.schema):
-                self._widen(wider)
+                self._widen(wider, what)
         try:
             return cast_table(table, self.features, what=what)
         except CastError as error:
             raise self._error(what, error) from error
 
-    def _widen(self, schema: pa.Schema) -> None:
-        """Go on with `schema`, and write again what was written."""
+    def _widen(self, schema: pa.Schema, what: str) -> None:
+        """Go on with `schema`, which `what` needs, and write again what was written."""
         narrow, self._writer = self._writer, None
         self._adopt(schema)
         if narrow is None:
@@ -116,7 +116,7 @@ class TableSink:
             for batch in read_batches(self._job.folder, records, self._job.file_format):
                 self._open().write(cast_table(batch, features, what=f"split {self._job.split!r}"))
         except CastError as error:
-            raise self._error(f"the rows before {self._origin}" if self._origin else "the rows before", error) from error
+            raise self._error(f"What was read before {what}", error) from error
         finally:
             narrow.abort()
 
@@ -126,6 +126,13 @@ class TableSink:
 
     def _error(self, what: str, error: CastError) -> DatasetGenerationCastError:
         return DatasetGenerationCastError(f"{what} does not fit {self._label}: {error}")
+
+
+def _is_stored_as(found: pa.Schema, stored: pa.Schema | None) -> bool:
+    """Whether the writer takes batches of `found` as they are; maps, views and extensions have other types in shards."""
+    return plain_schema(found).equals(stored) and not any(
+        pa.types.is_dictionary(kind) and pa.types.is_nested(kind.value_type) for kind in found.types
+    )
 
 
 def check_columns(label: str, first: str | None, expected: Sequence[str], what: str, found: Sequence[str]) -> None:

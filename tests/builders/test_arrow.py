@@ -50,13 +50,25 @@ def _wild_offsets():
     return content(pa.table({"a": wild}), "stream")
 
 
+def _misnamed(kind):
+    return content(pa.table({"name_in_utf_8": pa.array([1])}), kind).replace(b"name_in_utf_8", b"name_\xb4n_utf_8")
+
+
+UNION = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
+
+
 @pytest.mark.parametrize(
     ("data", "cause"),
     [
         (b"", "is empty"),
         (content(TABLE, "file")[:-20], "no readable Arrow file"),
         (content(TABLE, "stream")[:-120], "is damaged"),
+        (content(TABLE, "stream")[:-8], "stops without its end mark"),
         (_wild_offsets(), "is damaged"),
+        (_misnamed("file"), "can't decode byte 0xb4"),
+        (_misnamed("stream"), "can't decode byte 0xb4"),
+        (content(pa.Table.from_arrays([pa.array([1])] * 2, ["x", "x"]), "file"), "two of its columns are named 'x'"),
+        (content(pa.table({"x": pa.StructArray.from_arrays([UNION], ["y"])}), "file"), "'y' holds values of several types"),
         (b"a,b\n1,2\n", "no readable Arrow file"),
         (b"<html>", "web page"),
         (b"PAR1....", "a Parquet file"),

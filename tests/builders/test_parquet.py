@@ -73,6 +73,7 @@ def _flipped(content):
         (lambda content: b"<!doctype html><p>", "web page"),
         (lambda content: b"version https://git-lfs.github.com/spec/v1\n", "Git-LFS pointer"),
         (lambda content: b"a,b\n1,2\n", "cannot be read as Parquet"),
+        (lambda content: b"\0\1\2\3" * 9, "cannot be read as Parquet"),
     ],
 )
 def test_damage_is_one_error_with_the_users_name(path, damage, cause):
@@ -82,6 +83,23 @@ def test_damage_is_one_error_with_the_users_name(path, damage, cause):
         path.write_bytes(damage(path.read_bytes()))
         list(read_parquet(Source(str(path), "user.parquet"), ParquetConfig()))
     assert caught.value.path == "user.parquet"
+
+
+def test_strings_that_are_not_utf_8_are_damage(path):
+    pq.write_table(pa.table({"b": ["good", "evil"]}), path, use_dictionary=False, compression="none", write_statistics=False)
+    path.write_bytes(path.read_bytes().replace(b"evil", b"ev\xffl"))
+    with pytest.raises(FileFormatError, match=r"user\.parquet: cannot be read as Parquet.*UTF"):
+        list(read_parquet(Source(str(path), "user.parquet"), ParquetConfig()))
+
+
+def test_two_columns_of_one_name_are_refused(path):
+    with pytest.raises(FileFormatError, match="two of its columns are named 'x'"):
+        read(path, pa.Table.from_arrays([pa.array([1])] * 2, ["x", "x"]))
+
+
+def test_a_column_of_maps_is_a_list_of_keys_and_values(build, tmp_path):
+    table = pa.table({"m": pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64()))})
+    assert build("parquet", {"a.parquet": _bytes(table, tmp_path)})["m"][:] == [[{"key": "k", "value": 1}], None]
 
 
 def test_a_column_that_is_not_there_is_named(path):
@@ -123,7 +141,15 @@ def test_features_cast_and_columns_choose_among_them(build, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [{"on_bad_files": "drop"}, {"batch_size": 0}, {"columns": ["z"], "features": Features({"a": Value("int8")})}]
+    "options",
+    [
+        {"on_bad_files": "drop"},
+        {"batch_size": 0},
+        {"columns": ["z"], "features": Features({"a": Value("int8")})},
+        {"columns": "ab"},
+        {"columns": ["a", "a"]},
+        {"filters": "a > 1"},
+    ],
 )
 def test_options_without_meaning_are_refused(options):
     with pytest.raises(ConfigurationError):

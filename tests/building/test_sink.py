@@ -68,5 +68,21 @@ def test_features_cast_fill_and_refuse(tmp_path):
         written(tmp_path, [{"more": [1]}], features=features)
 
 
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())), [[{"key": "a", "value": 1}], None]),
+        (pa.array([[1], []], pa.list_view(pa.int64())), [[1], []]),
+        (pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"x" * 16], pa.binary(16))), [b"x" * 16]),
+        (pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array([{"k": 1}])), [{"k": 1}, {"k": 1}]),
+        (pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array(["x"])), ["x", "x"]),
+    ],
+    ids=["map", "list view", "extension", "dictionary", "run ends"],
+)
+def test_columns_come_as_their_features_store_them(tmp_path, column, values):
+    rows = written(tmp_path, [{"a": column}, {"a": column}])[0]
+    assert [row["a"] for row in rows] == values * 2
+
+
 def test_no_rows_are_no_shards(tmp_path):
     assert written(tmp_path, [{"a": pa.array([], pa.int64())}]) == ([], [], ())
