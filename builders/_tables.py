@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -11,15 +12,19 @@ import pyarrow as pa
 
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import Reread, SplitGenerator
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, DataFilesWarning
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
+from datasets_core.files import is_url
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.patterns import match
 
 from ._source import Source
 
 _ARCHIVES = frozenset({"zip", "tar", "rar", "7z"})
+_SHOWN = 5
+_FETCH_AGAIN = "Fetch or pack it again"
 
 
 class FileBuilder(ArrowBasedBuilder):
@@ -68,14 +73,38 @@ class FileBuilder(ArrowBasedBuilder):
             kind = kind_of(handle.read(HEAD_BYTES))
         inner = name.lower().endswith((".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tar.lz4"))
         if kind not in _ARCHIVES and not (kind in COMPRESSIONS and (self.seeks or inner)):
+            if not kind and not is_url(name) and (said := os.path.splitext(name)[1][1:].lower()) in _ARCHIVES:
+                raise Source(path, name).fault(f"is no {said} archive: it is cut, or something else", advice=_FETCH_AGAIN)
             yield path, name
             return
         folder = os.fspath(dl_manager.extract(path))
         if os.path.isfile(folder):
             yield folder, name
             return
-        for member in dl_manager.iter_files([folder]):
-            yield os.fspath(member), f"{os.path.relpath(member, folder)} in {name}"
+        inside = {os.path.relpath(member, folder).replace(os.sep, "/"): member for member in dl_manager.iter_files([folder])}
+        for member in self._chosen(list(inside), name):
+            yield os.fspath(inside[member]), f"{member} in {name}"
+
+    def _chosen(self, members: list[str], name: str) -> list[str]:
+        """The members of the archive `name` to read: those with an extension of the format, or all where none has one.
+
+        Raises:
+            FileFormatError: there are none.
+        """
+        visible = match("**", members)  # without hidden files, and what macOS puts into __MACOSX
+        named = [member for member in visible if _plain_name(member).endswith(self._extensions)]
+        left_out = [member for member in visible if member not in named and not _is_paper(member)]
+        if named and left_out:
+            shown = ", ".join(map(repr, left_out[:_SHOWN])) + ", …" * (len(left_out) > _SHOWN)
+            warnings.warn(
+                f"{name} holds files that are not {self.name}, and are left out: {shown}. Load them by a format of their own.",
+                DataFilesWarning,
+                stacklevel=2,
+            )
+        chosen = named or [member for member in visible if not _is_paper(member)] or visible
+        if not chosen:
+            raise Source(name, name).fault("is an archive without a file to read", advice=_FETCH_AGAIN)
+        return chosen
 
     def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         known = _Known(self.known_schema)
@@ -132,6 +161,18 @@ class _Known:
             if field.name not in fields or pa.types.is_null(fields[field.name].type):
                 fields[field.name] = field
         self.schema = pa.schema(list(fields.values()), metadata=schema.metadata)
+
+
+def _plain_name(path: str) -> str:
+    """The name of a file in small letters, without the suffix of a compression."""
+    stem, suffix = os.path.splitext(path.lower())
+    return stem if suffix[1:] in COMPRESSIONS else path.lower()
+
+
+def _is_paper(path: str) -> bool:
+    """Whether a file comes along with data and is not missed: a readme, a licence."""
+    stem, suffix = os.path.splitext(path.lower().rpartition("/")[2])
+    return suffix == ".md" or stem in ("readme", "license", "licence", "copying", "notice", "changelog", "citation", "authors")
 
 
 def _listed(names: Any) -> Iterable[Any]:

@@ -9,7 +9,7 @@ import zipfile
 import pyarrow as pa
 import pytest
 
-from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.errors import ConfigurationError, DataFilesWarning, FileFormatError
 from datasets_core.resolve.registry import builder_class
 
 
@@ -55,6 +55,40 @@ INSIDE = {"d/a.csv": b"a\n1\n", "d/b.csv": b"a\n2\n"}
 )
 def test_the_members_of_an_archive_are_files_of_the_split(build, name, content):
     assert build("csv", {name: content, "z.csv": b"a\n3\n"})["a"][:] == [1, 2, 3]
+
+
+LITTER = {
+    "LICENSE": b"MIT, or so\nx, y, z\n",
+    "README.md": b"# Title\n",
+    ".DS_Store": b"\0\0\0\1Bud1",
+    "__MACOSX/d/._a.csv": b"\0\5\x16\7",
+    "d/.hidden.csv": b"q\n1\n",
+}
+
+
+@pytest.mark.parametrize("pack", [zipped, lambda files: tarred(files, "w:gz")], ids=["zip", "tar.gz"])
+@pytest.mark.parametrize("data", [INSIDE, {"a.CSV": b"a\n1\n", "b.csv.gz": gzip.compress(b"a\n2\n")}, {"a.data": b"a\n1\n2\n"}])
+def test_what_comes_along_in_an_archive_is_no_data(build, pack, data):
+    assert build("csv", {"x.zip" if pack is zipped else "x.tar.gz": pack(LITTER | data)})["a"][:] == [1, 2]
+
+
+def test_members_of_another_format_are_left_out_with_a_warning(build):
+    with pytest.warns(DataFilesWarning, match=r"x\.zip holds files that are not csv, and are left out: 'c\.txt'"):
+        assert build("csv", {"x.zip": zipped({**INSIDE, "c.txt": b"b\n"})})["a"][:] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "cause"),
+    [
+        ("x.zip", zipped({}), "is an archive without a file to read"),
+        ("x.zip", zipped({".DS_Store": b"\0"}), "is an archive without a file to read"),
+        ("x.zip", b"PK", "is no zip archive"),
+        ("x.tar", b"a\n1\n", "is no tar archive"),
+    ],
+)
+def test_an_archive_without_data_is_refused(build, name, content, cause):
+    with pytest.raises(FileFormatError, match=rf"{name}: {cause}"):
+        build("csv", {name: content})
 
 
 def test_an_error_inside_an_archive_names_member_and_archive(build):
