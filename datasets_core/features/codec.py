@@ -61,12 +61,9 @@ class RowEncoder:
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _values(self, rows: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-        try:
-            columns = [[row[name] for row in rows] for name, _ in self._columns]
-            if set(map(len, rows)) <= {len(columns)}:  # as many keys as columns, and every column found: no other key
-                return columns
-        except (KeyError, TypeError, IndexError, AttributeError):
-            pass
+        columns = _equal_rows(rows, [name for name, _ in self._columns])
+        if columns is not None:
+            return columns
         self._check_keys(rows)
         return [[row.get(name) for row in rows] for name, _ in self._columns]
 
@@ -99,18 +96,32 @@ def _check_rows(rows: Sequence[Any]) -> None:
             )
 
 
+def _equal_rows(rows: Sequence[Any], names: Sequence[Any]) -> list[list[Any]] | None:
+    """The columns of rows that all have these keys and no other; None where one differs, or is no plain dict."""
+    if not set(map(type, rows)) <= {dict} or not set(map(len, rows)) <= {len(names)}:
+        return None
+    try:
+        return [[row[name] for row in rows] for name in names]
+    except KeyError:
+        return None
+
+
 def _infer_batch(rows: Sequence[Mapping[Any, Any]]) -> pa.RecordBatch:
-    _check_rows(rows)
-    names = dict.fromkeys(chain.from_iterable(rows))
+    names = list(rows[0]) if rows and type(rows[0]) is dict else []
+    columns = _equal_rows(rows, names)
+    if columns is None:
+        _check_rows(rows)
+        names = list(dict.fromkeys(chain.from_iterable(rows)))
+        columns = [[row.get(name) for row in rows] for name in names]
     arrays = []
-    for name in names:
+    for name, values in zip(names, columns, strict=True):
         if not isinstance(name, str):
             index = next(index for index, row in enumerate(rows) if name in row)
             raise CellCastError(str(name), "the name of this column is no string", row=index, advice="Name columns by strings")
-        arrays.append(_array(name, [row.get(name) for row in rows], infer_column))
+        arrays.append(_array(name, values, infer_column))
     if not arrays:
         return _empty_rows(len(rows), pa.schema([]))
-    return pa.RecordBatch.from_arrays(arrays, list(names))
+    return pa.RecordBatch.from_arrays(arrays, names)
 
 
 def _empty_rows(length: int, schema: pa.Schema) -> pa.RecordBatch:

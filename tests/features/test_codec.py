@@ -1,5 +1,6 @@
 import collections
 import types
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -144,3 +145,10 @@ def test_any_rows_become_a_valid_batch_or_one_error(rows: list[dict[str, Any]], 
     else:
         batch.validate(full=True)
         assert batch.num_rows == len(rows)
+
+
+@pytest.mark.parametrize("features", [None, Features({"a": Value("int64"), "b": List(Value("int64"))})])
+def test_a_key_that_a_dict_would_make_up_is_null_and_is_not_made(features: Features | None) -> None:
+    rows = [{"a": 1, "b": [2]}, defaultdict(list, a=3)]
+    assert RowEncoder(features).encode(rows).to_pylist() == [{"a": 1, "b": [2]}, {"a": 3, "b": None}]
+    assert "b" not in rows[1]
