@@ -29,9 +29,10 @@ class DatasetDict(dict[str, Dataset]):
         Raises:
             UnknownSplitError: no such split.
         """
-        if split in self:
+        try:
             return super().__getitem__(split)
-        raise UnknownSplitError(str(split), known=self)
+        except (KeyError, TypeError):  # TypeError: a list, say, cannot be a key
+            raise UnknownSplitError(str(split), known=self) from None
 
     @property
     def data(self) -> dict[str, pa.Table]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -78,3 +79,9 @@ def test_it_prints_its_splits(splits: DatasetDict) -> None:
 
 def test_it_pickles(splits: DatasetDict) -> None:
     assert pickle.loads(pickle.dumps(splits))["test"].to_list() == [{"a": 2, "b": "y"}]
+
+
+@pytest.mark.parametrize("key", [0, slice(2), ["train"], {"train": 1}], ids=repr)
+def test_what_names_no_split_is_answered_with_the_splits(key: Any) -> None:
+    with pytest.raises(UnknownSplitError, match="'train'"):
+        DatasetDict({"train": Dataset.from_dict({"a": [1]})})[key]
