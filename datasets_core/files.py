@@ -34,6 +34,8 @@ _DISK_ERRORS = {
     errno.ENOTDIR,
     errno.ENAMETOOLONG,
 }
+_NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
+LEASE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,23 +239,37 @@ def sync_folder(path: str) -> None:
 def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
     """Hold the lock file `path` against other processes and threads; wait as long as it takes, and say so in the log.
 
-    The system's `flock` is freed when its holder dies.  Where the file system has none, a soft lock (a file that exists)
-    takes its place.
+    The system's `flock` is freed when its holder dies.  Where the file system has none, a lease takes its place: a file that
+    its holder renews, and that another one takes when it was not renewed for a while.
+
+    Raises:
+        DatasetDiskError: the lock file cannot be made there.
     """
     import filelock
 
     with disk_errors(path):
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        lock: filelock.BaseFileLock = filelock.FileLock(path)
+        try:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        except FileExistsError as error:
+            raise DatasetDiskError(path, f"{error.filename} is no folder") from error
+        lock: filelock.BaseFileLock = filelock.FileLock(path, fallback_to_soft=False)
         try:
             _acquire(lock, path, log_after_seconds)
-        except NotImplementedError:
-            lock = filelock.SoftFileLock(f"{path}.soft")
+        except (NotImplementedError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
+                raise
+            logger.info("%s has no locks of the system (%s); a lease takes their place.", path, error)
+            lock = filelock.SoftFileLease(lease_path(path), lease_duration=LEASE_SECONDS)
             _acquire(lock, path, log_after_seconds)
     try:
         yield
     finally:
         lock.release()
+
+
+def lease_path(path: str) -> str:
+    """The file that stands for the lock `path` where the file system has no locks."""
+    return f"{path}.lease"
 
 
 def _acquire(lock: Any, path: str, log_after_seconds: float) -> None:
@@ -265,4 +281,6 @@ def _acquire(lock: Any, path: str, log_after_seconds: float) -> None:
             lock.acquire(timeout=log_after_seconds)
             return
         except filelock.Timeout:
+            if not os.path.exists(lock.lock_file):
+                raise DatasetDiskError(path, "no file can be made there") from None
             logger.warning("Waiting for another process that holds %s (%.0f s so far).", path, time.monotonic() - begun)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -111,4 +112,58 @@ with files.locked(sys.argv[1]):
         assert holder.stdout.readline() == b"held\n"
         holder.kill()
     with files.locked(path):
+        pass
+
+
+WITHOUT_FLOCK = """
+import fcntl, sys
+def refuse(descriptor, operation):
+    raise OSError(int(sys.argv[2]), "no locks here")
+fcntl.flock = refuse
+from datasets_core import files
+with files.locked(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def holder_without_flock(path: str, number: int) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-c", WITHOUT_FLOCK, path, str(number)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_without_flock_a_lease_admits_one_process_at_a_time(tmp_path: Path, number: int) -> None:
+    path = str(tmp_path / "lock")
+    with holder_without_flock(path, number) as first:
+        assert first.stdout is not None and first.stdin is not None
+        assert first.stdout.readline() == b"held\n"
+        with holder_without_flock(path, number) as second:
+            assert second.stdout is not None and second.stdin is not None
+            assert select.select([second.stdout], [], [], 0.5)[0] == []
+            first.stdin.close()
+            assert second.stdout.readline() == b"held\n"
+            second.stdin.close()
+    assert os.listdir(tmp_path) == ["lock"]
+
+
+def test_a_killed_holder_frees_its_lease(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    with holder_without_flock(path, errno.ENOLCK) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == b"held\n"
+        first.kill()
+    with holder_without_flock(path, errno.ENOLCK) as second:
+        assert second.stdout is not None and second.stdin is not None
+        assert second.stdout.readline() == b"held\n"
+        second.stdin.close()
+
+
+def test_a_lock_below_a_file_is_a_disk_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DatasetDiskError, match="file is no folder"), files.locked(str(tmp_path / "file" / "lock")):
         pass

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from datasets_core._version import __version__
 from datasets_core.building import checks
 from datasets_core.building.generate import describe, place_of, run_job
 from datasets_core.building.hooks import Builder, SplitGenerator
@@ -42,7 +43,9 @@ from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.store.commit import Staging
-from datasets_core.store.manifest import Manifest, ShardRecord
+from datasets_core.store.garbage import dead_staging, remove_garbage
+from datasets_core.store.layout import cache_of
+from datasets_core.store.manifest import Manifest, ShardRecord, SourceRecord
 from datasets_core.store.writer import ShardWriter
 
 logger = logging.getLogger(__name__)
@@ -57,13 +60,25 @@ def build(builder: Builder, options: BuildOptions) -> Manifest:
         DatasetsCoreError: of the kind that says what is wrong.
     """
     staging = Staging.adopt_or_create(options.output_dir)
+    _sweep(cache_of(builder.cache_dir), staging)
     try:
         return _Build(builder, options, staging).run()
     except (KeyboardInterrupt, DownloadError, WorkerDiedError):
+        if not os.path.exists(staging.journal):
+            staging.discard()
         raise  # the next run takes over the finished jobs
     except BaseException:
         staging.discard()
         raise
+
+
+def _sweep(cache_dir: str, mine: Staging) -> None:
+    """Remove what builds of other datasets left in the cache when they were killed."""
+    found = [garbage for garbage in dead_staging(cache_dir) if garbage.path != mine.folder]
+    try:
+        remove_garbage(found)
+    except OSError as error:  # this build does without
+        logger.info("What dead builds left in %s stays: %s", cache_dir, error)
 
 
 class _Build:
@@ -79,12 +94,13 @@ class _Build:
         downloads = _recorded(dl_manager)
         if not self.builder.is_partial:
             checks.check_downloads(self.builder.recorded.download_checksums, downloads, self.options.verification)
+        sources = self._sources(splits, downloads, dl_manager)
         plans = {split.name: self._jobs(split) for split in splits}
         with Journal(self.staging.folder, _plan_identity(self.builder, self.options, splits)) as journal:
             results = {split.name: self._run_split(split, plans[split.name], journal) for split in splits}
             schema, fitted = self._agree(results, journal)
         shards = [shard for split, found in fitted.items() for shard in self._split_shards(split, found, schema)]
-        manifest = self._manifest(shards, schema, splits, downloads)
+        manifest = self._manifest(shards, schema, splits, downloads, sources)
         checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
         for split in splits:
             split.split_info = (manifest.info.splits or SplitDict())[split.name]
@@ -107,8 +123,20 @@ class _Build:
                 f"{builder.label} failed to name its splits, {place_of(error, builder)}: {describe(error)}. "
                 "Mend the code there, or the data that it reads."
             ) from error
-        check_split_names([split.name for split in splits], builder.label)
+        check_splits(splits, builder.label)
         return splits
+
+    def _sources(
+        self, splits: list[SplitGenerator], downloads: dict[str, Any] | None, dl_manager: Any
+    ) -> tuple[SourceRecord, ...]:
+        """The sources as they are before they are read: one that changes from now on is not what was built."""
+        return sources_of(
+            self.builder.config.data_files,
+            [split.gen_kwargs for split in splits],
+            downloads or {},
+            local_paths=getattr(dl_manager, "local_paths", ()),
+            hashed=self.options.verification is VerificationMode.ALL_CHECKS,
+        )
 
     def _jobs(self, split: SplitGenerator) -> list[ShardJob]:
         rows = self.builder.yields == "rows"
@@ -241,7 +269,12 @@ class _Build:
     # -- what it is ----------------------------------------------------------------------------------------------------
 
     def _manifest(
-        self, shards: list[ShardRecord], schema: pa.Schema, splits: list[SplitGenerator], downloads: dict[str, Any] | None
+        self,
+        shards: list[ShardRecord],
+        schema: pa.Schema,
+        splits: list[SplitGenerator],
+        downloads: dict[str, Any] | None,
+        sources: tuple[SourceRecord, ...],
     ) -> Manifest:
         info = self.builder.info.copy()
         if info.features is None:
@@ -264,12 +297,6 @@ class _Build:
         info.download_size = sum(size for size in sizes if size is not None)
         info.dataset_size = sum(shard.num_bytes for shard in shards)
         info.size_in_bytes = info.download_size + info.dataset_size
-        sources = sources_of(
-            self.builder.config.data_files,
-            [split.gen_kwargs for split in splits],
-            downloads or {},
-            hashed=self.options.verification is VerificationMode.ALL_CHECKS,
-        )
         return Manifest(
             info,
             tuple(shards),
@@ -289,6 +316,24 @@ def _compare_arrival(folder: str, results: dict[int, ShardResult], latest: int) 
     records = [result.keys for index in order if (result := results[index]).keys is not None]
     if latest in order:
         compare_heads(records, order.index(latest), folder)
+
+
+def check_splits(splits: Sequence[Any], label: str) -> None:
+    """Refuse what is no list of `SplitGenerator`s.
+
+    Raises:
+        ConfigurationError: something else is in it, or names that mean nothing.
+    """
+    for split in splits:
+        if not isinstance(split, SplitGenerator):
+            raise ConfigurationError(
+                f"_split_generators of {label} returns {split!r} ({type(split).__name__}). Return a list of SplitGenerators."
+            )
+        if not isinstance(split.gen_kwargs, dict):
+            raise ConfigurationError(
+                f"gen_kwargs of split {split.name!r} of {label} is {split.gen_kwargs!r}. Give a dict of keyword arguments."
+            )
+    check_split_names([split.name for split in splits], label)
 
 
 def check_split_names(names: Sequence[str], label: str) -> None:
@@ -317,6 +362,7 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
     """The identity of what is built, for the journal; one that never returns where the parts have none."""
     limits = settings()
     parts = [
+        __version__,  # other code may write other bytes
         builder.hash,
         builder.config_id,
         str(builder.version),

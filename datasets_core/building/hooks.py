@@ -93,6 +93,10 @@ class Builder(Hooks, Protocol):
     download_dir: str | None
 
     @property
+    def cache_dir(self) -> str:
+        """The folder of the finished dataset in the cache."""
+
+    @property
     def version(self) -> Any:
         """Its version."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import json
 import os
 from dataclasses import asdict
@@ -39,15 +40,20 @@ class Journal:
     def __enter__(self) -> Journal:
         with disk_errors(self.path):
             self._handle = open(self.path, "wb")
-        self._append({"plan": self._plan})
-        for result in self.finished.values():
-            self._append(_line(result))
-        sync_folder(self._folder)
+        try:
+            self._append({"plan": self._plan})
+            for result in self.finished.values():
+                self._append(_line(result))
+            sync_folder(self._folder)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
-            self._handle.close()
+            with contextlib.suppress(OSError):  # of bytes that were refused, as `_append` has told
+                self._handle.close()
 
     def record(self, result: ShardResult) -> None:
         """Have it on the disk that a job is finished."""

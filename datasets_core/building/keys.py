@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from datasets_core.errors import InvalidKeyError
+from datasets_core.files import disk_errors
 
 Words = npt.NDArray[np.uint64]
 
@@ -150,7 +151,8 @@ class KeyLog:
             return
         (words,) = self._pending
         name = f"{self._stem}-{len(self._runs):05d}.keys"
-        with open(os.path.join(self._folder, name), "wb") as out:
+        path = os.path.join(self._folder, name)
+        with disk_errors(path, needed=words.nbytes), open(path, "wb") as out:
             out.write(words.data)
             out.flush()
             os.fsync(out.fileno())  # the journal will name it

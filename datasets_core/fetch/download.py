@@ -45,6 +45,7 @@ class DownloadManager:
         expected: URL → `{"num_bytes": …, "checksum": …}` on record; None where there is no record.
         verification: how strictly files are compared with it.
         downloaded_paths, extracted_paths: what was asked for → where it is.
+        local_paths: files of this disk that were asked for, as they are or to be unpacked.
     """
 
     is_streaming = False
@@ -66,6 +67,7 @@ class DownloadManager:
         self.verification = VerificationMode.BASIC_CHECKS
         self.downloaded_paths: dict[str, str] = {}
         self.extracted_paths: dict[str, str] = {}
+        self.local_paths: set[str] = set()
         self._base_path = base_path or os.getcwd()
         self._retries = retries
         self._records: dict[str, FileRecord] = {}
@@ -248,7 +250,11 @@ class DownloadManager:
     def _local(self, path: str) -> str:
         """Where a path or URL is on this disk, fetched if need be."""
         place = self._resolved(path)
-        return str(self.download(path)) if files.is_url(place) else place
+        if files.is_url(place):
+            return str(self.download(path))
+        if not os.path.abspath(place).startswith(os.path.abspath(self._cache().folder) + os.sep):
+            self.local_paths.add(place)
+        return place
 
     def _with_local_end(self, url: str) -> str:
         """A chained URL whose archive lies behind http, with that archive fetched."""
@@ -266,6 +272,7 @@ class DownloadManager:
             ) from error
         if not stat.S_ISREG(found.st_mode):
             return FileRecord()
+        self.local_paths.add(path)
         is_hashed = self.verification is VerificationMode.ALL_CHECKS
         record = record_of(path) if is_hashed else FileRecord(found.st_size)
         check_file(url, self._expected_of(url), record, self.verification)

@@ -42,6 +42,12 @@ def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> l
     return sorted(_found(folder, latest), key=lambda garbage: garbage.path)
 
 
+def dead_staging(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
+    """The unfinished builds in a cache that no living process can want, by a look at the folders of datasets alone."""
+    latest = time.time() - min_age_seconds
+    return [found for folder in _version_folders(cache_dir, 3) for found in _dead_staging(folder, latest)]
+
+
 def remove_garbage(found: Iterable[Garbage]) -> int:
     """Remove it; the bytes that came free.
 
@@ -66,19 +72,41 @@ def _found(folder: str, latest: float) -> Iterator[Garbage]:
     for here, subfolders, names in os.walk(folder):
         for name in list(subfolders):
             path = os.path.join(here, name)
-            staging = parse_staging(path)
-            if staging is None:
+            if parse_staging(path) is None:
                 continue
             subfolders.remove(name)  # what is in it goes with it, or stays with it
-            size, changed = _size_and_change(path)
-            if changed < latest and not _is_alive(staging.pid) and not _is_locked(f"{staging.target}.lock"):
-                yield Garbage(path, size, "staging")
+            yield from _staging(path, latest)
         for name in names:
             owner = temporary_owner(name)
             if owner is not None and not _is_alive(owner):
                 yield from _aged(os.path.join(here, name), latest, "temporary")
         if MANIFEST_NAME in names:
             yield from _orphans(here, names, latest)
+
+
+def _version_folders(folder: str, depth: int) -> Iterator[str]:
+    if not depth:
+        yield folder
+        return
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _version_folders(entry.path, depth - 1)
+
+
+def _dead_staging(folder: str, latest: float) -> Iterator[Garbage]:
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if parse_staging(entry.path) is not None and entry.is_dir(follow_symlinks=False):
+                yield from _staging(entry.path, latest)
+
+
+def _staging(path: str, latest: float) -> Iterator[Garbage]:
+    staging = parse_staging(path)
+    with contextlib.suppress(FileNotFoundError):
+        size, changed = _size_and_change(path)
+        if staging and changed < latest and not _is_alive(staging.pid) and not _is_locked(f"{staging.target}.lock"):
+            yield Garbage(path, size, "staging")
 
 
 def _orphans(folder: str, names: list[str], latest: float) -> Iterator[Garbage]:
@@ -122,7 +150,9 @@ def _is_alive(pid: int) -> bool:
 
 
 def _is_locked(path: str) -> bool:
-    """Whether a process holds the lock file; where locks cannot be asked, age and owner decide alone."""
+    """Whether a process holds the lock file; where locks cannot be asked, its lease, age and owner decide."""
+    if _is_leased(path):
+        return True
     try:
         import fcntl  # not on every system
     except ImportError:
@@ -140,3 +170,10 @@ def _is_locked(path: str) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def _is_leased(path: str) -> bool:
+    try:
+        return os.stat(files.lease_path(path)).st_mtime > time.time() - files.LEASE_SECONDS
+    except OSError:
+        return False

@@ -168,7 +168,7 @@ class ShardWriter:
         if self._shard is not None and self._shard.rows and self._shard.num_bytes + num_bytes > self._max_shard_bytes:
             self._finish()
         shard = self._shard or self._open()
-        with files.disk_errors(shard.path):
+        with files.disk_errors(shard.path, needed=num_bytes):
             shard.write(batch, num_bytes)
 
     # -- shards --------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import zipfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationCastError,
     DatasetGenerationError,
+    DownloadError,
     DuplicateKeysError,
     ExpectedMoreSplitsError,
     FileFormatError,
@@ -728,3 +730,93 @@ def test_finished_jobs_of_another_plan_do_not_count(tmp_path):
 
     assert Journal(str(staging), "one plan").finished == Journal(str(staging), "another").finished == {}
     assert json.loads((staging / JOURNAL_NAME).read_text()) == {"plan": "one plan"}
+
+
+@pytest.mark.parametrize(
+    ("splits", "words"),
+    [
+        ({"train": []}, "'train' .str.. Return a list of SplitGenerators"),
+        ([None], "None"),
+        ([SplitGenerator("train", ["a.txt"])], "Give a dict"),
+    ],
+)
+def test_what_is_no_list_of_splits_is_refused(tmp_path, splits, words):
+    class Odd(Numbers):
+        def _split_generators(self, dl_manager):
+            return splits
+
+    with pytest.raises(ConfigurationError, match=words):
+        built(Odd, tmp_path)
+
+
+class Archived(Numbers):
+    """Rows from an archive beside the script, unpacked or not."""
+
+    opened = "download_and_extract"
+
+    def _split_generators(self, dl_manager):
+        path = getattr(dl_manager, self.opened)("numbers.zip")
+        return [SplitGenerator("train", {"members": path if self.opened == "iter_archive" else Path(path)})]
+
+    def _generate_examples(self, members):
+        for name, member in members if self.opened == "iter_archive" else ((p.name, p.open("rb")) for p in members.iterdir()):
+            with member:
+                yield name, {"number": int(member.read()), "text": name}
+
+
+class Walked(Archived):
+    """The same without unpacking it."""
+
+    opened = "iter_archive"
+
+
+@pytest.mark.parametrize("builder_class", [Archived, Walked])
+def test_an_archive_that_changed_is_read_again(tmp_path, builder_class):
+    found = []
+    for number in (1, 2):
+        with zipfile.ZipFile(tmp_path / "numbers.zip", "w") as archive:
+            archive.writestr("a.txt", str(number))
+        builder = builder_class(cache_dir=str(tmp_path / "cache"), base_path=str(tmp_path))
+        builder.download_and_prepare()
+        found.append(rows_of(builder))
+
+    assert [row["number"] for rows in found for row in rows] == [1, 2]
+
+
+def test_a_source_that_changes_while_it_is_read_is_read_again(tmp_path):
+    source = tmp_path / "numbers.txt"
+    source.write_text("1")
+
+    class Reads(Numbers):
+        def _split_generators(self, dl_manager):
+            return [SplitGenerator("train", {"path": str(source)})]
+
+        def _generate_examples(self, path):
+            content = source.read_text()
+            source.write_text("22")
+            yield 0, {"number": int(content), "text": ""}
+
+    first, second = rows_of(built(Reads, tmp_path / "cache")), rows_of(built(Reads, tmp_path / "cache"))
+
+    assert [row["number"] for row in first + second] == [1, 22]
+
+
+def test_a_download_that_fails_leaves_no_staging_folder(tmp_path):
+    class Fetches(Numbers):
+        def _split_generators(self, dl_manager):
+            raise DownloadError("https://host/a", "the server answers 500")
+
+    with pytest.raises(DownloadError):
+        built(Fetches, tmp_path)
+
+    assert litter_of(tmp_path) == []
+
+
+def test_a_build_removes_what_dead_builds_of_other_datasets_left(tmp_path):
+    left = tmp_path / "other" / "default" / "0.0.0" / f"key.incomplete-{2**22 + 1}-ab"
+    left.mkdir(parents=True)
+    os.utime(left, (1, 1))
+
+    built(Numbers, tmp_path)
+
+    assert litter_of(tmp_path) == []

@@ -1,6 +1,7 @@
 """The journal: what is on the disk counts, what is cut does not."""
 
 import hashlib
+import os
 
 import pyarrow as pa
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from datasets_core.building.jobs import ShardResult
 from datasets_core.building.journal import Journal
 from datasets_core.building.keys import KeyRecord
+from datasets_core.errors import DatasetDiskError
 from datasets_core.store.layout import JOURNAL_NAME
 from datasets_core.store.manifest import ShardRecord
 
@@ -59,3 +61,11 @@ def test_another_plan_starts_anew(tmp_path, written):
         assert journal.finished == {}
 
     assert Journal(str(tmp_path), "plan").finished == {}
+
+
+def test_a_full_disk_is_one_disk_error(tmp_path):
+    journal = Journal(str(tmp_path), "plan")
+    os.symlink("/dev/full", tmp_path / JOURNAL_NAME)
+
+    with pytest.raises(DatasetDiskError, match="No space left"), journal:
+        pass

@@ -1,11 +1,13 @@
 """Laws of `building/keys.py`: a key that two rows share is found, and no other."""
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.building.keys import Clash, KeyLog, KeyRecord, as_json, compare, compare_heads, from_json
-from datasets_core.errors import InvalidKeyError
+from datasets_core.errors import DatasetDiskError, InvalidKeyError
 
 INTEGERS = st.integers(-(1 << 70), 1 << 70) | st.integers(-3, 200)
 PLAIN = INTEGERS | st.text(max_size=100) | st.binary(max_size=100)
@@ -130,3 +132,12 @@ def test_a_record_survives_the_journal(tmp_path):
     record = log_of(tmp_path, [list(range(100)), ["a", "b"]], keep=True)
 
     assert from_json(as_json(record)) == record
+
+
+def test_keys_that_find_no_space_are_one_disk_error(tmp_path):
+    os.symlink("/dev/full", tmp_path / "job-00000.keys")
+
+    with pytest.raises(DatasetDiskError, match="No space left") as caught:
+        log_of(tmp_path, [["a", "b"]], keep=True)
+
+    assert caught.value.needed == 48

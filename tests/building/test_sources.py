@@ -53,3 +53,11 @@ def test_the_identity_changes_with_a_local_file(tmp_path):
 
 def test_what_cannot_be_hashed_has_no_identity():
     assert identity_of([threading.Lock()]) is None
+
+
+def test_local_files_that_were_asked_for_are_looked_at(tmp_path):
+    archive = file(tmp_path / "a.zip")
+
+    found = sources_of(None, [], {archive: {"num_bytes": 3, "checksum": "ff"}}, hashed=False, local_paths={archive})
+
+    assert found == (SourceRecord(archive, 3, str(os.stat(archive).st_mtime_ns), "ff"),)

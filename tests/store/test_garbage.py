@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from datasets_core.files import locked
+from datasets_core.files import lease_path, locked
 from datasets_core.meta.rows import row_ranges
-from datasets_core.store.garbage import find_garbage, remove_garbage
+from datasets_core.store.garbage import dead_staging, find_garbage, remove_garbage
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.source import open_rows
 
@@ -112,3 +112,23 @@ def test_what_another_process_removed_meanwhile_frees_nothing(tmp_path: Path) ->
 def test_the_age_can_be_chosen(tmp_path: Path) -> None:
     _aged(tmp_path / f"file.tmp-{DEAD}-ab", seconds=60)
     assert len(find_garbage(str(tmp_path), min_age_seconds=30)) == 1
+
+
+def test_unfinished_builds_of_dead_processes_are_found_in_a_cache(tmp_path: Path) -> None:
+    place = tmp_path / "reviews" / "default" / "1.0.0"
+    place.mkdir(parents=True)
+    _aged(place / f"old.incomplete-{DEAD}-ab")
+    _aged(place / f"young.incomplete-{DEAD}-ab", seconds=60)
+    _aged(place / f"alive.incomplete-{os.getpid()}-ab")
+    (tmp_path / "downloads" / "extracted").mkdir(parents=True)
+    found = dead_staging(str(tmp_path))
+    assert [os.path.basename(one.path) for one in found] == [f"old.incomplete-{DEAD}-ab"]
+
+
+def test_a_lease_keeps_the_staging_folder_of_its_target(tmp_path: Path) -> None:
+    _aged(tmp_path / f"data.incomplete-{DEAD}-ab")
+    lease = Path(lease_path(str(tmp_path / "data.lock")))
+    lease.touch()
+    assert _found(tmp_path) == []
+    os.utime(lease, (1, 1))
+    assert len(_found(tmp_path)) == 1
