@@ -13,6 +13,7 @@ import pyarrow as pa
 
 _POOL_BLOCK_BYTES = 1 << 20
 _EXACT_INTS = float(1 << 63)
+_IS_BLANK = np.isin(np.arange(256), np.frombuffer(b" \t\r\n", np.uint8))
 _NULL_ROW = re.compile(rb"((?:\A|[\r\n])[ \t]*)null\b")
 
 
@@ -36,12 +37,18 @@ def read_lines(lines: bytes, schema: pa.Schema | None) -> pa.Table:
 
 def _without_null_rows(lines: bytes) -> bytes:
     """The lines with `{}`, which means the same, for a row that is null: pyarrow's threads may begin a block with any."""
-    if lines.startswith(b"{") and b"\r" not in lines:
-        codes = np.frombuffer(lines, np.uint8)
-        firsts = codes[np.flatnonzero(codes[:-1] == 10) + 1]
-        if not np.isin(firsts, np.frombuffer(b"n \t", np.uint8)).any():
-            return lines
-    return _NULL_ROW.sub(rb"\1{}  ", lines) if b"null" in lines else lines
+    codes = np.frombuffer(lines, np.uint8)
+    ends = codes == 10
+    if b"\r" in lines:
+        ends |= codes == 13
+    firsts = np.append(0, np.flatnonzero(ends[:-1]) + 1)
+    while len(firsts):  # as often as blanks stand at the begin of a line
+        found = codes[firsts]
+        if (found == ord("n")).any():
+            return _NULL_ROW.sub(rb"\1{}  ", lines)
+        firsts = firsts[_IS_BLANK[found]] + 1
+        firsts = firsts[firsts < len(codes)]
+    return lines
 
 
 def _read_unchecked(lines: bytes, schema: pa.Schema | None) -> pa.Table:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ._source import Source, TextBytes, line_at
 
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 4 << 20
 MAX_DEPTH = 60
 """Levels of nesting that are read, as many as features have: pyarrow's parser overflows its stack some way beyond."""
 
@@ -184,9 +184,9 @@ class _Stream:
         self._held = data + self._held
         self.offset -= len(data)
 
-    def take(self, size: int = BLOCK_BYTES) -> bytes:
+    def take(self) -> bytes:
         """The next block; it never ends in a backslash unless the text does."""
-        data, self._held = self._held or self._read(size), b""
+        data, self._held = self._held or self._read(BLOCK_BYTES), b""
         self.offset += len(data)
         return data
 
