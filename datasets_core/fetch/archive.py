@@ -218,8 +218,17 @@ def _walk_zip(source: BinaryIO, archive: str, budget: Budget) -> Iterator[tuple[
         raise _damage(archive, None, error) from error
     with opened:
         members = [(info, _zip_member(opened, info, archive, budget)) for info in opened.infolist()]
+        _check_twice(members, archive)
         for info, member in members:
             yield member, _ZipOpener(opened, info, archive)
+
+
+def _check_twice(members: list[tuple[zipfile.ZipInfo, Member]], archive: str) -> None:
+    seen: dict[str, tuple[int, int]] = {}
+    for info, member in members:
+        content = info.CRC, info.file_size
+        if member.kind == "file" and seen.setdefault(member.path, content) != content:
+            raise UnsafeArchiveError(archive, f"member {member.name!r} appears twice and differs", advice=_BY_HAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +369,7 @@ def _walk_tar(source: _Plain | _Forward, archive: str, budget: Budget) -> Iterat
         opened.members.clear()  # type: ignore[attr-defined]  # else it holds every header until the end
         budget.take_member()
         member = _tar_member(info, archive)
-        if isinstance(source, _Plain):
+        if isinstance(source, _Plain) or info.issparse():  # of a sparse member, the stream holds the least part
             budget.take_bytes(member.size)
         yield member, _TarOpener(opened, info, archive)
     _check_end(source, archive)

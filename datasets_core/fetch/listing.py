@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from datasets_core import files
+from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError
 from datasets_core.fetch.archive import walk
-from datasets_core.fetch.members import Member, safe_path
+from datasets_core.fetch.members import Budget, Member, link_target
 from datasets_core.fetch.redact import redact
 
 _HIDDEN = (".", "__")
@@ -36,16 +37,31 @@ class ArchiveIterable:
     source: str | BinaryIO
 
     def __iter__(self) -> Iterator[tuple[str, BinaryIO]]:
+        archive = redact(self.source) if isinstance(self.source, str) else "the open file"
+        links: dict[str, str] = {}
+        budget: Budget | None = None
         for member, opener in walk(self.source):
+            if member.kind in ("symlink", "hardlink"):
+                target = link_target(archive, member)
+                links[member.path] = links.get(target, target)
             if member.kind not in ("file", "hardlink") or is_hidden(posixpath.basename(member.path)):
                 continue
             if member.kind == "hardlink":
-                for handle in self._linked(member):
+                budget = budget or self._budget()
+                for size, handle in self._linked(member, links[member.path]):
+                    budget.take_member()
+                    budget.take_bytes(size)
                     yield member.name, handle
                 continue
             yield member.name, opener()  # not closed before its reader drops it: a zip gives several at once
 
-    def _linked(self, member: Member) -> Iterator[BinaryIO]:
+    def _budget(self) -> Budget:
+        """The limits on what the links of the archive may come to: each gives the bytes of its file once more."""
+        source = self.source
+        size = os.path.getsize(source) if isinstance(source, str) and os.path.isfile(source) else None
+        return Budget(redact(source) if isinstance(source, str) else "the open file", size, settings())
+
+    def _linked(self, member: Member, target: str) -> Iterator[tuple[int, BinaryIO]]:
         """The file that a hard link is another name of: tar stores the second name so, and it is data like any other."""
         if not isinstance(self.source, str):
             raise ArchiveError(
@@ -53,12 +69,11 @@ class ArchiveIterable:
                 f"member {member.name!r} is a hard link to {member.target!r}",
                 advice="Give the path of the archive instead of an open file",
             )
-        archive = redact(self.source)
-        target = safe_path(archive, member.target)
         for found, opener in walk(self.source):
             if found.path == target and found.kind == "file":
-                yield opener()
+                yield found.size, opener()
                 return
+        archive = redact(self.source)
         reason = f"link {member.name!r} points to {member.target!r}, which the archive does not hold"
         raise ArchiveError(archive, reason, advice="Unpack it by hand and give the folder")
 

@@ -209,28 +209,35 @@ class _Links:
             )
 
     def _resolve(self, member: Member) -> str:
-        path = self._target(member)
+        path = link_target(self._archive, member)
         for _ in range(_LINK_HOPS):
             through = next((prefix for prefix in (path, *_parents(path)) if prefix in self._links), None)
             if through is None:
                 return path
-            path = posixpath.join(self._target(self._links[through]), path[len(through) + 1 :]).rstrip("/")
+            path = posixpath.join(link_target(self._archive, self._links[through]), path[len(through) + 1 :]).rstrip("/")
         raise UnsafeArchiveError(self._archive, f"link {member.name!r} points into a circle", advice=_UNSAFE_ADVICE)
 
-    def _target(self, member: Member) -> str:
-        """Where a link points, by its words alone, below the folder."""
-        words = member.target.replace("\\", "/")
-        parts = [] if member.kind == "hardlink" else posixpath.dirname(member.path).split("/")
-        parts = [part for part in parts if part]
-        outward = not words or "\0" in words or words.startswith("/") or _DRIVE.match(words) is not None
-        for part in words.split("/"):
-            if part == "..":
-                outward = outward or not parts
-                del parts[-1:]
-            elif part not in ("", "."):
-                parts.append(part)
-        if outward:
-            raise UnsafeArchiveError(
-                self._archive, f"link {member.name!r} points out of the archive, to {member.target!r}", advice=_UNSAFE_ADVICE
-            )
-        return "/".join(parts)
+
+def link_target(archive: str, member: Member) -> str:
+    """Where a link points, by its words alone, below the folder.
+
+    >>> link_target("a.tar", Member("data/l", "data/l", "symlink", target="../x"))
+    'x'
+
+    Raises:
+        UnsafeArchiveError: out of the folder.
+    """
+    words = member.target.replace("\\", "/")
+    parts = [] if member.kind == "hardlink" else posixpath.dirname(member.path).split("/")
+    parts = [part for part in parts if part]
+    outward = not words or "\0" in words or words.startswith("/") or _DRIVE.match(words) is not None
+    for part in words.split("/"):
+        if part == "..":
+            outward = outward or not parts
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    if outward:
+        reason = f"link {member.name!r} points out of the archive, to {member.target!r}"
+        raise UnsafeArchiveError(archive, reason, advice=_UNSAFE_ADVICE)
+    return "/".join(parts)

@@ -12,7 +12,7 @@ import zipfile
 
 import pytest
 
-from datasets_core.errors import ArchiveError, DataFilesNotFoundError
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError, UnsafeArchiveError
 from datasets_core.fetch.listing import iter_archive, iter_files
 
 NAMES = ["b.txt", ".hid", "dir/.hid", "dir/a.txt", ".hd/c.txt", "__MACOSX/x", "_x", "x/__y", "x/__z/q"]
@@ -124,3 +124,64 @@ def test_folders_of_other_stores_are_listed_too():
     with pytest.raises(DataFilesNotFoundError, match="memory://listing/none"):
         list(iter_files("memory://listing/none"))
     store.rm("/listing", recursive=True)
+
+
+def linked(*links, content=b"x", mode="w"):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+        member = tarfile.TarInfo("x")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+        for name, target, kind in links:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, target
+            archive.addfile(member)
+    return buffer.getvalue()
+
+
+def test_a_chain_of_hard_links_gives_the_file_each_time(tmp_path):
+    path = tmp_path / "a.tar"
+    path.write_bytes(linked(("b", "x", tarfile.LNKTYPE), ("c", "b", tarfile.LNKTYPE), content=b"hi"))
+
+    assert [(name, source.read()) for name, source in iter_archive(path)] == [("x", b"hi"), ("b", b"hi"), ("c", b"hi")]
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
+def test_a_link_out_of_the_archive_is_refused(tmp_path, kind):
+    path = tmp_path / "a.tar"
+    path.write_bytes(linked(("l", "../secret", kind)))
+
+    with pytest.raises(UnsafeArchiveError, match=r"points out of the archive, to '\.\./secret'"):
+        list(iter_archive(path))
+
+
+def test_what_links_repeat_is_limited(tmp_path):
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(linked(*((f"l{n}", "x", tarfile.LNKTYPE) for n in range(500)), content=bytes(1_000_000), mode="w:gz"))
+
+    with pytest.raises(UnsafeArchiveError, match="200 times its size"):
+        for _, source in iter_archive(path):
+            source.read()
+
+
+def test_a_sparse_member_is_counted_with_what_it_unpacks_to(tmp_path):
+    path = tmp_path / "a.tar.gz"
+    facts = {"major": "1", "minor": "0", "name": "s", "realsize": "2000000000"}
+    with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        member = tarfile.TarInfo("GNUSparseFile.0/s")
+        member.size, member.pax_headers = 512, {f"GNU.sparse.{name}": value for name, value in facts.items()}
+        archive.addfile(member, io.BytesIO(b"0\n".ljust(512, b"\0")))
+
+    with pytest.raises(UnsafeArchiveError, match="200 times its size"):
+        list(iter_archive(path))
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_name_that_a_zip_gives_twice_with_other_bytes_is_refused(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x", "a")
+        archive.writestr("./x", "b")
+
+    with pytest.raises(UnsafeArchiveError, match="appears twice and differs"):
+        list(iter_archive(path))
