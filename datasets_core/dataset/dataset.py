@@ -360,6 +360,7 @@ class Dataset(Described):
         self._plain_row: Callable[[int], Any] | None = None  # set when rows are plain Python: the short way to dataset[i]
         self._formatted: RowView | None = None
         self._columns: dict[str, RowView] = {}
+        self._metadata: dict[tuple[str, ...], dict[bytes, bytes]] = {}  # what says the features, by the columns
 
     def _view(self) -> RowView:
         if self._formatted is None:
@@ -384,11 +385,15 @@ class Dataset(Described):
 
     def _described(self, table: pa.Table) -> pa.Table:
         """The table with the features of its columns in its schema's metadata."""
-        features = Features({name: self.features[name] for name in table.column_names})
-        return table.replace_schema_metadata({**(table.schema.metadata or {}), **features.arrow_schema.metadata})
+        names = tuple(table.column_names)
+        described = self._metadata.get(names)
+        if described is None:  # once: it takes as long as reading some thousand rows
+            features = Features({name: self.features[name] for name in names})
+            described = self._metadata[names] = features.arrow_schema.metadata
+        return table.replace_schema_metadata({**(table.schema.metadata or {}), **described})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_plain_row": None, "_formatted": None, "_columns": {}}
+        return {**self.__dict__, "_plain_row": None, "_formatted": None, "_columns": {}, "_metadata": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
