@@ -26,6 +26,7 @@ class CsvForm:
         skip_records: how many records, or which, are left out at the beginning.
         num_rows: rows to read of each file, or None.
         nulls: texts that are null; by column where it is a dict.
+        null_numbers: numbers that are null in a column of floats, likewise.
         bad_rows: what to do with a row of the wrong length: "error", "warn" or "skip".
         by_python: whether Python's csv module splits the fields, for what pyarrow's parser cannot.
     """
@@ -45,6 +46,7 @@ class CsvForm:
     skip_blank: bool = True
     num_rows: int | None = None
     nulls: tuple[str, ...] | dict[str, tuple[str, ...]] = ()
+    null_numbers: tuple[float, ...] | dict[str, tuple[float, ...]] = ()
     bad_rows: str = "error"
     encoding: str | None = None
     encoding_errors: str = "strict"
@@ -66,6 +68,10 @@ class CsvForm:
             quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
             skipinitialspace=self.skip_initial_space,
         )
+
+    def null_numbers_of(self, column: str) -> list[float]:
+        """The numbers that are null in `column`, however they are spelled there."""
+        return list(self.null_numbers.get(column, ()) if isinstance(self.null_numbers, dict) else self.null_numbers)
 
     def nulls_of(self, column: str) -> frozenset[str]:
         """The texts that are null in `column`."""

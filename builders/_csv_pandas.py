@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from datasets_core.errors import FileFormatError, MissingDependencyError
 
+from ._csv_form import CsvForm
 from ._csv_types import Settled, TextRules
 from ._source import Source, TextBytes, text_reader
 
@@ -20,7 +21,7 @@ _READ_BYTES = 1 << 18
 def read_csv_by_pandas(
     source: Source,
     options: dict[str, Any],
-    rules: TextRules,
+    form: CsvForm,
     schema: pa.Schema | None,
     *,
     option: str,
@@ -31,7 +32,7 @@ def read_csv_by_pandas(
     Args:
         source: the file.
         options: keyword arguments of `pandas.read_csv`.
-        rules: how its text becomes values.
+        form: how its text becomes values.
         schema: types known from other files or from an earlier pass.
         option: the option that needs pandas, for the message where it is missing.
         as_text: columns that stay text because the features say so.
@@ -47,7 +48,7 @@ def read_csv_by_pandas(
         raise MissingDependencyError(
             "pandas", needed_for=f"The csv option {option}", install="datasets_core[pandas]"
         ) from error
-    settled = Settled(schema, as_text)
+    settled = Settled(schema, as_text, form.null_numbers_of if form.null_numbers else None)
 
     def batches() -> Iterator[pa.RecordBatch]:
         try:
@@ -61,7 +62,7 @@ def read_csv_by_pandas(
                     if yielded and not len(frame):
                         continue
                     yielded = True
-                    columns = _columns(frame, rules, settled, options.get("converters") or ())
+                    columns = _columns(frame, form.rules, settled, options.get("converters") or ())
                     for name, column in columns.items():
                         if settled.types.get(name) == pa.string() and column.type not in (pa.string(), pa.null()):
                             raise source.fault(

@@ -53,7 +53,7 @@ def read_csv(
         FileFormatError: the file is no such csv; it names the line.
         Reread: a column needs a wider type than rows given out had.
     """
-    settled = Settled(schema, as_text)
+    settled = Settled(schema, as_text, form.null_numbers_of if form.null_numbers else None)
     return settled.pass_on(_Reader(source, form, settled, if_empty).batches())
 
 

@@ -7,7 +7,7 @@ booleans) the column is read again as text and judged here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -189,8 +189,14 @@ def fitted(column: pa.Array, known: pa.DataType) -> pa.Array | None:
 class Settled:
     """What is known of the columns' types, and whether rows given out already had narrower ones."""
 
-    def __init__(self, schema: pa.Schema | None, as_text: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        schema: pa.Schema | None,
+        as_text: Sequence[str] = (),
+        null_numbers: Callable[[str], Sequence[float]] | None = None,
+    ) -> None:
         self.types: dict[str, pa.DataType] = {}
+        self._null_numbers = null_numbers
         self.conflict = False
         for known in schema or ():
             kind = pa.string() if pa.types.is_large_string(known.type) else known.type
@@ -215,6 +221,8 @@ class Settled:
                 wider = widened(known, column.type)
                 self.types[name] = pa.string() if wider == known else wider  # negative numbers beside such past 63 bits
                 self.conflict = True
+            if self._null_numbers is not None and pa.types.is_float64(column.type) and (numbers := self._null_numbers(name)):
+                column = pc.if_else(pc.is_in(column, value_set=pa.array(numbers, pa.float64())), None, column)
             arrays.append(column)
         return pa.RecordBatch.from_arrays(arrays, list(columns))
 

@@ -96,6 +96,8 @@ class CsvConfig(BuilderConfig):
             raise ConfigurationError(f"on_bad_lines={self.on_bad_lines!r} is unknown. Use 'error', 'warn' or 'skip'.")
         if self.names is not None and len(set(self.names)) < len(self.names):
             raise ConfigurationError(f"names={self.names!r} names a column twice. Give each its own name.")
+        if not self.mangle_dupe_cols:
+            raise ConfigurationError("mangle_dupe_cols=False gives two columns one name. Leave it out, or pass names=.")
         if isinstance(self.header, str) and self.header != "infer":
             raise ConfigurationError(f"header={self.header!r} is unknown. Use the number of the header line, 'infer' or None.")
         if not self.error_bad_lines and self.on_bad_lines == "error":  # the old spelling
@@ -163,6 +165,7 @@ class CsvConfig(BuilderConfig):
             skip_blank=self.skip_blank_lines,
             num_rows=self.nrows,
             nulls=nulls,
+            null_numbers=self._null_numbers(),
             bad_rows=self.on_bad_lines,
             encoding=self.encoding,
             encoding_errors=self.encoding_errors or "strict",
@@ -182,6 +185,13 @@ class CsvConfig(BuilderConfig):
         if isinstance(self.na_values, dict):
             return {"": default, **{str(name): default + _spelled(values) for name, values in self.na_values.items()}}
         return default + _spelled(self.na_values)
+
+    def _null_numbers(self) -> tuple[float, ...] | dict[str, tuple[float, ...]]:
+        if not self.na_filter or self.na_values is None:
+            return ()
+        if isinstance(self.na_values, dict):
+            return {str(name): _numbers(values) for name, values in self.na_values.items()}
+        return _numbers(self.na_values)
 
 
 class Csv(FileBuilder):
@@ -206,9 +216,7 @@ class Csv(FileBuilder):
         config: CsvConfig = self.config
         as_text = [name for name, feature in (self.wanted or {}).items() if _is_text(feature)]
         if (option := config.pandas_only) is not None:
-            yield from read_csv_by_pandas(
-                source, config.pandas_options, config.form().rules, schema, option=option, as_text=as_text
-            )
+            yield from read_csv_by_pandas(source, config.pandas_options, config.form(), schema, option=option, as_text=as_text)
         else:
             known = self.wanted
             yield from read_csv(source, config.form(), schema, as_text=as_text, if_empty=None if known is None else list(known))
@@ -242,6 +250,12 @@ def _skipped(skiprows: Any) -> Any:
     if skiprows is None:
         return 0
     return skiprows if isinstance(skiprows, int) or callable(skiprows) else frozenset(skiprows)
+
+
+def _numbers(values: Any) -> tuple[float, ...]:
+    """The numbers that `na_values` names, as numbers or as their texts."""
+    listed = [values] if isinstance(values, (str, int, float)) else values
+    return tuple(float(value) for value in listed if _is_number(str(value)))
 
 
 def _spelled(values: Any) -> tuple[str, ...]:

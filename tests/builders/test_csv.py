@@ -92,6 +92,8 @@ def test_what_pandas_reads_as_null_is_null_in_numbers_and_in_text(path, text):
         ({"keep_default_na": False, "na_values": ["x"]}, b"a,b\nx,NA\n", [{"a": None, "b": "NA"}]),
         ({"na_values": "-"}, b"a,b\n-,1\n", [{"a": None, "b": 1}]),
         ({"na_values": [1]}, b"a,b\n1.0,2\n1,3\n", [{"a": None, "b": 2}, {"a": None, "b": 3}]),
+        ({"na_values": -999}, b"a,b\n-999.00,2\n1.5,-999\n", [{"a": None, "b": 2}, {"a": 1.5, "b": None}]),
+        ({"na_values": {"a": [1]}}, b"a,b\n1.00,1.00\n2.5,2.5\n", [{"a": None, "b": 1.0}, {"a": 2.5, "b": 2.5}]),
         ({"na_values": {"a": ["1"]}}, b"a,b\n1,1\n", [{"a": None, "b": 1}]),
         ({"na_filter": False}, b"a,b\n,NA\n", [{"a": "", "b": "NA"}]),
         ({"header": None}, b"1,2\n", [{"0": 1, "1": 2}]),
@@ -343,7 +345,9 @@ def test_tsv_files_are_tab_separated():
     assert EXTENSIONS == {".csv": {}, ".tsv": {"sep": "\t"}}
 
 
-@pytest.mark.parametrize("options", [{"on_bad_lines": "ignore"}, {"names": ["a", "a"]}, {"header": "first"}])
+@pytest.mark.parametrize(
+    "options", [{"on_bad_lines": "ignore"}, {"names": ["a", "a"]}, {"header": "first"}, {"mangle_dupe_cols": False}]
+)
 def test_options_without_meaning_are_refused(options):
     with pytest.raises(ConfigurationError):
         CsvConfig(**options)
