@@ -230,26 +230,38 @@ def _recoder(source: Source, encoding: str, errors: str) -> Callable[[bytes, boo
     """From `encoding` to UTF-8, piece by piece; the first piece loses its byte order mark."""
     name = "utf-8-sig" if is_utf8(encoding, source) and encoding.lower() != "ascii" else encoding
     try:
-        decoder = codecs.getincrementaldecoder(name)(errors)
+        codecs.lookup_error(errors)
     except LookupError:
         raise source.fault(
-            f"the encoding {encoding!r} is no text encoding", advice="Pass one that Python knows, as 'utf-8'"
+            f"encoding_errors={errors!r} is unknown", advice="Pass one that Python knows, as 'strict' or 'replace'"
         ) from None
-    done = [0, False]
+    try:
+        decoder = codecs.getincrementaldecoder(name)(errors)
+        is_text = isinstance(decoder.decode(b""), str)  # base64 and its like make bytes
+    except LookupError:
+        is_text = False
+    if not is_text:
+        raise source.fault(f"the encoding {encoding!r} is no text encoding", advice="Pass one that Python knows, as 'utf-8'")
+    offset, line, has_begun = 0, 1, False
 
     def recode(data: bytes, final: bool) -> bytes:
+        nonlocal offset, line, has_begun
+        state = decoder.getstate()
         try:
             text = decoder.decode(data, final)
-        except (UnicodeDecodeError, UnicodeError) as error:
-            start = getattr(error, "start", 0)
+        except UnicodeError as error:
+            # Below 0 in what the decoder had kept from the piece before.
+            at = getattr(error, "start", 0) - len(getattr(error, "object", data)) + len(data)
+            decoder.setstate(state)
             raise source.fault(
-                f"byte offset {done[0] + start:,} is not {encoding} ({getattr(error, 'reason', error)})",
-                line=None,
+                f"byte offset {offset + at:,} is not {encoding} ({getattr(error, 'reason', error)})",
+                line=line + decoder.decode(data[: max(at, 0)]).count("\n"),
                 advice="Pass the file's true encoding, or encoding_errors='replace'",
             ) from error
-        done[0] += len(data)
-        if not done[1] and text:
-            done[1] = True
+        offset += len(data)
+        line += text.count("\n")
+        if not has_begun and text:
+            has_begun = True
             text = text.removeprefix("\ufeff")
         return text.encode("utf-8", "surrogatepass" if errors == "surrogatepass" else "replace")
 

@@ -32,10 +32,28 @@ def test_text_comes_as_utf_8_without_its_mark(tmp_path_factory, text, encoding, 
     assert found == text.encode()
 
 
-@pytest.mark.parametrize(("encoding", "cause"), [("utf-17", "'utf-17' is unknown"), ("utf-16", "is not utf-16")])
-def test_an_encoding_that_does_not_fit_is_named(tmp_path, encoding, cause):
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        ({"encoding": "utf-17"}, "'utf-17' is unknown"),
+        ({"encoding": "base64"}, "'base64' is no text encoding"),
+        ({"encoding": "latin-1", "errors": "nonsense"}, "encoding_errors='nonsense' is unknown"),
+        ({"encoding": "utf-16"}, "line 1: byte offset 4 is not utf-16"),
+    ],
+)
+def test_an_encoding_that_does_not_fit_is_named(tmp_path, options, cause):
     with pytest.raises(FileFormatError, match=cause):
-        read(tmp_path / "x", b"\xff\xfea\0b", encoding=encoding)
+        read(tmp_path / "x", b"\xff\xfea\0b", **options)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "shift_jis"])
+def test_the_line_of_a_wrong_byte_does_not_depend_on_the_blocks(tmp_path, monkeypatch, encoding, size):
+    monkeypatch.setattr(_source, "_FIRST_BYTES", 4)
+    wrong = b"\xff" if encoding == "shift_jis" else "\ud800".encode(encoding, "surrogatepass") + "x".encode(encoding)
+    right = "日\nb\n日".encode(encoding)
+    with pytest.raises(FileFormatError, match=f"line 3: byte offset {len(right)} is"):
+        read(tmp_path / "x", right + wrong + b"\0\n" * 9, size, encoding=encoding)
 
 
 @pytest.mark.parametrize("what", list(_source._BINARY))
