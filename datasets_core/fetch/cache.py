@@ -18,14 +18,21 @@ from typing import Any
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, OfflineError
-from datasets_core.fetch.checksum import Digest, FileRecord, VerificationMode, check_file, record_of
+from datasets_core.errors import (
+    ArchiveError,
+    DatasetDiskError,
+    DownloadError,
+    NonMatchingChecksumError,
+    OfflineError,
+    UnsafeArchiveError,
+)
+from datasets_core.fetch.checksum import Digest, FileRecord, VerificationMode, check_file, differ, record_of
 from datasets_core.fetch.decompress import open_decompressed
 from datasets_core.fetch.http import OFFLINE_ADVICE
 from datasets_core.fetch.members import Budget
 from datasets_core.fetch.parallel import Watch
 from datasets_core.fetch.redact import redact
-from datasets_core.fetch.temporaries import discard, read_json, sweep, temporary_of
+from datasets_core.fetch.temporaries import discard, plain_of, read_json, sweep, temporary_of
 from datasets_core.fetch.transfer import Fetched, Source, can_continue
 
 logger = logging.getLogger(__name__)
@@ -246,7 +253,32 @@ class DownloadCache:
     def _fetch_checked(self, wanted: Request, temporary: str, compared: FileRecord) -> Fetched:
         fetched = _decoded(wanted.url, temporary, wanted.source.fetch(temporary, compared, wanted.watch))
         check_file(wanted.url, wanted.expected, fetched.record, wanted.mode)
+        if differ(compared, fetched.record):
+            return self._fetch_twice(wanted, temporary, compared, fetched)
         return fetched
+
+    def _fetch_twice(self, wanted: Request, temporary: str, compared: FileRecord, first: Fetched) -> Fetched:
+        """A file of the right size with another sha256, which this mode does not refuse: damaged on its way, or changed.
+
+        Raises:
+            DownloadError: it comes with other bytes each time.
+        """
+        shown = redact(wanted.url)
+        logger.warning("%s has another sha256 than on record, and is fetched a second time.", shown)
+        discard(temporary)
+        second = _decoded(wanted.url, temporary, wanted.source.fetch(temporary, compared, wanted.watch))
+        check_file(wanted.url, wanted.expected, second.record, wanted.mode)
+        if differ(compared, second.record):
+            if second.record != first.record:
+                discard(temporary)
+                raise DownloadError(shown, "comes with other bytes each time, and never with those on record")
+            logger.warning(
+                "%s has sha256 %s, and %s is on record; verification_mode='all_checks' refuses it.",
+                shown,
+                second.record.checksum,
+                compared.checksum,
+            )
+        return second
 
     def _enter(self, name: str, url: str, temporary: str, fetched: Fetched) -> CachedFile:
         """Give a whole and verified file its name in the cache."""
@@ -283,7 +315,7 @@ def _decoded(url: str, path: str, fetched: Fetched) -> Fetched:
         return fetched  # that the file is compressed is what its name says anyway
     if fetched.encoding not in _GZIP:
         raise DownloadError(redact(url), f"the server sends Content-Encoding {fetched.encoding!r}, which was not asked for")
-    budget, digest, plain = Budget(redact(url), os.path.getsize(path), settings()), Digest(), f"{path}.plain"
+    budget, digest, plain = Budget(redact(url), os.path.getsize(path), settings()), Digest(), plain_of(path)
     try:
         with open_decompressed(path) as source, open(plain, "wb") as out:
             while data := source.read(_CHUNK):
@@ -291,6 +323,11 @@ def _decoded(url: str, path: str, fetched: Fetched) -> Fetched:
                 digest.update(data)
                 out.write(data)
         os.replace(plain, path)
+    except UnsafeArchiveError:
+        raise
+    except ArchiveError as error:
+        discard(path)  # it came whole: there is nothing to go on with
+        raise DownloadError(redact(url), f"what the server sends is broken: {error.reason}") from error
     finally:
         discard(plain)
     return dataclasses.replace(fetched, record=digest.record(), encoding="")

@@ -89,6 +89,16 @@ def record_of(path: str | os.PathLike[str]) -> FileRecord:
     return digest_of(path).record()
 
 
+def differ(expected: FileRecord, found: FileRecord) -> bool:
+    """Whether two records of a file contradict each other; what either does not say is not compared.
+
+    >>> differ(FileRecord(3), FileRecord(3, "ab")), differ(FileRecord(3, "cd"), FileRecord(3, "ab"))
+    (False, True)
+    """
+    pairs = ((expected.num_bytes, found.num_bytes), (expected.checksum, found.checksum))
+    return any(None not in pair and pair[0] != pair[1] for pair in pairs)
+
+
 def check_file(url: str, expected: FileRecord, found: FileRecord, mode: VerificationMode) -> None:
     """Compare one file with its record, as strictly as `mode` says; what either does not say is not compared.
 

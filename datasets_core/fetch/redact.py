@@ -11,7 +11,8 @@ _SECRET_NAME = (
     r"sig|token|key|secret|auth|cred|passw|pwd|policy|session|jwt|code|^x-(amz|goog|ms|oss)|^se$|^st$|^sp$|^sv$|^hmac|^hdnea"
 )
 _LONG_VALUE = 40  # characters; no page number or file name, most likely a signature
-_URL_IN_TEXT = r"[a-z][a-z0-9+.-]*://[^\s'\"<>\]]+"
+_CHAIN = r"::(?![^\[]*\])(?<!\[::)"  # between the hops of a chain, and not within an address of IPv6
+_URL_IN_TEXT = r"[a-z][a-z0-9+.-]*://[^\s'\"<>\[\]]*(\[[0-9a-f:.]*\][^\s'\"<>\]]*|\[[^\s'\"<>\]]*)?"
 
 
 def redact(url: str) -> str:
@@ -23,7 +24,14 @@ def redact(url: str) -> str:
     'data/train.csv'
     """
     if "::" in url:
-        return "::".join(redact(part) for part in url.split("::"))
+        first, *rest = re.split(_CHAIN, url)
+        return "::".join(
+            [_redact_one(first), *(_redact_one(part) if "://" in part else part.partition("?")[0] for part in rest)]
+        )
+    return _redact_one(url)
+
+
+def _redact_one(url: str) -> str:
     if "://" not in url:
         return url
     from urllib.parse import urlsplit, urlunsplit  # 3 ms that local paths do without
@@ -33,15 +41,19 @@ def redact(url: str) -> str:
     except ValueError:  # an address that does not parse is shown up to where a secret could begin
         return url.partition("?")[0].rpartition("@")[2]
     _, mark, host = netloc.rpartition("@")
-    shown = "&".join(_shown(part) for part in query.split("&")) if query else ""
+    shown = "".join(map(_shown, re.split("([&;])", query))) if query else ""
+    path = re.sub(";[^/;]*", lambda found: f";{_shown(found.group()[1:])}", path)
     return urlunsplit((scheme, f"{HIDDEN}@{host}" if mark else netloc, path, shown, ""))
 
 
 def _shown(part: str) -> str:
+    from urllib.parse import unquote
+
     name, mark, value = part.partition("=")
     if not mark:
         return HIDDEN if len(name) >= _LONG_VALUE else name
-    return f"{name}={HIDDEN}" if value and (re.search(_SECRET_NAME, name, re.IGNORECASE) or len(value) >= _LONG_VALUE) else part
+    is_secret = re.search(_SECRET_NAME, unquote(name), re.IGNORECASE) or len(value) >= _LONG_VALUE
+    return f"{name}={HIDDEN}" if value and is_secret else part
 
 
 def redact_text(text: str) -> str:

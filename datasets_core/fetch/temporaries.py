@@ -16,6 +16,7 @@ from typing import Any
 from datasets_core import files
 
 SUFFIX = ".part"
+_PLAIN = ".plain"
 _LITTER_AFTER_SECONDS = 3600.0
 _FOREIGN_LITTER_AFTER_SECONDS = 24 * 3600.0  # whether a process of another machine lives cannot be seen
 
@@ -23,6 +24,11 @@ _FOREIGN_LITTER_AFTER_SECONDS = 24 * 3600.0  # whether a process of another mach
 def temporary_of(path: str) -> str:
     """The temporary that becomes `path`."""
     return path + SUFFIX
+
+
+def plain_of(temporary: str) -> str:
+    """Where `temporary` is written to once more, decompressed."""
+    return temporary + _PLAIN
 
 
 def claim(temporary: str, **facts: Any) -> None:
@@ -67,6 +73,7 @@ def sweep(folder: str) -> None:
     for temporary in found:
         if _is_litter(temporary):
             discard(temporary)
+            discard(plain_of(temporary))
 
 
 def _is_litter(temporary: str) -> bool:

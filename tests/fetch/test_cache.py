@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 from datasets_core import config
 from datasets_core.errors import (
     DatasetDiskError,
+    DownloadError,
+    NonMatchingChecksumError,
     OfflineError,
 )
 from datasets_core.fetch.checksum import VerificationMode
@@ -213,3 +216,47 @@ def test_a_server_in_trouble_is_asked_for_the_version_again(site, manager, fault
 def test_a_server_without_versions_tells_none(site, manager, faults):
     site.pages["/a"] = faults.page(b"a", etag=None)
     assert manager.versions([site.at("/a")]) == {site.at("/a"): ""}
+
+
+def sending(body):
+    return lambda handler, page: handler.answer(200, {"ETag": '"v1"'}, body)
+
+
+def test_bytes_that_flip_on_their_way_are_fetched_again_in_every_checking_mode(site, manager, faults):
+    for mode in (VerificationMode.BASIC_CHECKS, VerificationMode.ALL_CHECKS):
+        url = site.at(f"/{mode}")
+        site.pages[f"/{mode}"] = faults.page(BODY, faults=[sending(b"X" + BODY[1:])])
+        manager.verification, manager.expected = mode, {url: record_of_bytes(BODY)}
+        assert read(manager.download(url)) == BODY
+
+
+def test_an_outdated_sha256_is_told_and_refused_under_all_checks_only(site, manager, faults, caplog):
+    url = site.at("/a")
+    site.pages["/a"] = faults.page(BODY)
+    manager.expected = {url: {"num_bytes": len(BODY), "checksum": "0" * 64}}
+    assert read(manager.download(url)) == BODY
+    assert "all_checks" in caplog.text
+    manager.verification = VerificationMode.ALL_CHECKS
+    with pytest.raises(NonMatchingChecksumError):
+        manager.download(url)
+
+
+def test_bytes_that_are_others_each_time_are_refused(site, manager, faults, cache_dir):
+    url = site.at("/a")
+    site.pages["/a"] = faults.page(BODY, faults=[sending(b"X" + BODY[1:]), sending(b"Y" + BODY[1:])])
+    manager.expected = {url: record_of_bytes(BODY)}
+    with pytest.raises(DownloadError, match="other bytes each time"):
+        manager.download(url)
+    assert [name for name in os.listdir(cache_dir) if not name.endswith(".lock")] == []
+
+
+def test_a_cut_content_encoding_names_the_url(site, manager, faults, cache_dir):
+    site.pages["/a.csv"] = faults.page(gzip.compress(BODY)[:-20], headers={"Content-Encoding": "gzip"})
+    with pytest.raises(DownloadError, match=r"/a\.csv: what the server sends is broken: the gz stream stops") as caught:
+        manager.download(site.at("/a.csv"))
+    assert ".part" not in str(caught.value)
+    assert [name for name in os.listdir(cache_dir) if not name.endswith(".lock")] == []
+
+
+def record_of_bytes(body):
+    return {"num_bytes": len(body), "checksum": hashlib.sha256(body).hexdigest()}

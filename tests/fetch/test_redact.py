@@ -25,6 +25,13 @@ SECRET = "s3cr3t"
         f"https://host/a#{SECRET}",
         f"zip://in/a.csv::https://u:{SECRET}@host/a.zip",
         f"https://[bad:{SECRET}@host/a?sig={SECRET}",
+        f"https://[::1]:8080/a?token={SECRET}",
+        f"https://[fe80::2::3/a?token={SECRET}",
+        f"https://[::1/a?token={SECRET}",
+        f"zip://in/a.csv::https://u:{SECRET}@[2001:db8::1]/a.zip?token={SECRET}",
+        f"https://host/a?x=1;token={SECRET}",
+        f"https://host/a;jsessionid={SECRET}/b",
+        f"https://host/a?%74oken={SECRET}",
     ],
 )
 def test_secrets_are_hidden(url):

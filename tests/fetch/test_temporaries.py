@@ -11,6 +11,7 @@ def test_litter_of_dead_owners_goes_and_that_of_living_ones_stays(site, manager,
         (cache_dir / f"{name}.part").write_bytes(b"x")
         (cache_dir / f"{name}.part.json").write_text(f'{{"pid": {pid}, "host": "{os.uname().nodename}"}}')
     (cache_dir / "young.part").write_bytes(b"x")
+    (cache_dir / "dead.part.plain").write_bytes(b"x")
     for name in ("dead.part", "living.part", "dead.part.json", "living.part.json"):
         os.utime(cache_dir / name, (0, 0))
     site.pages["/a"] = faults.page(b"a")
