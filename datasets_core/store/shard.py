@@ -10,7 +10,7 @@ import itertools
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -265,7 +265,9 @@ class FileShard:
 
     def _open(self) -> _Reader:
         reader = _READERS[self.kind](self._source())
-        if self._schema is not None and not reader.schema.equals(self._schema) and not reader.restore(self._schema):
+        if self._schema is None:
+            _check_names(reader.schema)
+        elif not reader.schema.equals(self._schema) and not reader.restore(self._schema):
             raise DamagedShardError(self.path, "it has other columns than the shards beside it")
         return reader
 
@@ -370,6 +372,14 @@ class _ParquetReader:
 
 
 _READERS: dict[str, Callable[[Any], _Reader]] = {"arrow": _ArrowReader, "stream": _StreamReader, "parquet": _ParquetReader}
+
+
+def _check_names(fields: Iterable[pa.Field]) -> None:
+    """Read every name: pyarrow finds out only then that a damaged one is no text."""
+    for field in fields:
+        _ = field.name
+        if pa.types.is_nested(field.type):
+            _check_names([field.type.field(index) for index in range(field.type.num_fields)])
 
 
 def _span(source: Any) -> tuple[int, int]:

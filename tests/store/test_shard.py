@@ -128,6 +128,16 @@ def test_a_changed_byte_is_an_error_or_valid_rows(
     found.to_pylist()
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_name_that_is_no_text_is_damage(tmp_path: Path, nested: bool) -> None:
+    values = pa.array([{"name-of-it": 1}]) if nested else pa.array([1])
+    content = _content(pa.table({"column" if nested else "name-of-it": values}), "stream", None)
+    path = tmp_path / "file"
+    path.write_bytes(content.replace(b"name-of-it", b"name-\xff\xffof"))
+    with pytest.raises(DamagedShardError, match="cannot be read"):
+        RowTable.from_file(str(path))
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundDatasetsError, match=f"{tmp_path}/none does not exist"):
         RowTable.from_file(str(tmp_path / "none"))
