@@ -15,6 +15,7 @@ from datasets_core.building.hooks import Reread, SplitGenerator
 from datasets_core.errors import ConfigurationError, DataFilesWarning
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
+from datasets_core.fetch.redact import redact
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
 from datasets_core.files import is_url
 from datasets_core.meta.info import DatasetInfo
@@ -53,7 +54,7 @@ class FileBuilder(ArrowBasedBuilder):
         for split, names in named.items():
             pairs = [
                 pair
-                for name, path in zip(names, local[split], strict=True)
+                for name, path in zip(map(redact, names), local[split], strict=True)
                 for pair in self._unpacked(name, os.fspath(path), dl_manager)
             ]
             files = {"files": [path for path, _ in pairs], "names": [name for _, name in pairs]}

@@ -6,6 +6,7 @@ where it is installed, for those that only it has.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
@@ -98,10 +99,32 @@ class CsvConfig(BuilderConfig):
             raise ConfigurationError(f"names={self.names!r} names a column twice. Give each its own name.")
         if not self.mangle_dupe_cols:
             raise ConfigurationError("mangle_dupe_cols=False gives two columns one name. Leave it out, or pass names=.")
+        if (wrong := self._without_meaning()) is not None:
+            name, advice = wrong
+            raise ConfigurationError(f"{name}={getattr(self, name)!r} means nothing. {advice}.")
         if isinstance(self.header, str) and self.header != "infer":
             raise ConfigurationError(f"header={self.header!r} is unknown. Use the number of the header line, 'infer' or None.")
         if not self.error_bad_lines and self.on_bad_lines == "error":  # the old spelling
             self.on_bad_lines = "warn" if self.warn_bad_lines else "skip"
+
+    def _without_meaning(self) -> tuple[str, str] | None:
+        """The first option whose value can mean nothing, and what to do; None where all have a meaning."""
+        signs = ("", "\n", "\r", self.escapechar, self.quotechar if self.quoting != 3 else None)
+        rules = {
+            "sep": (self.sep is None or self.sep not in signs, "Pass what stands between fields, and nothing else"),
+            "quotechar": (self.quotechar is None or len(self.quotechar) == 1, "Pass one character, or None"),
+            "escapechar": (self.escapechar is None or len(self.escapechar) == 1, "Pass one character, or None"),
+            "thousands": (self.thousands is None or (len(self.thousands) == 1 and self.thousands != self.decimal),
+                          "Pass one character that is not the decimal point, or None"),
+            "quoting": (self.quoting in range(4), "Pass csv.QUOTE_MINIMAL, QUOTE_ALL, QUOTE_NONNUMERIC or QUOTE_NONE"),
+            "nrows": (self.nrows is None or _is_count(self.nrows), "Pass a number of rows, or None"),
+            "skiprows": (not isinstance(self.skiprows, (int, str)) or _is_count(self.skiprows),
+                         "Pass a number, a list of numbers, or a function"),
+            "header": (not isinstance(self.header, int) or _is_count(self.header), "Pass a number, 'infer' or None"),
+            "names": (not isinstance(self.names, str), "Pass a list of names"),
+            "usecols": (not isinstance(self.usecols, (str, int)), "Pass a list of names or numbers, or a function"),
+        }  # fmt: skip
+        return next(((name, advice) for name, (has_meaning, advice) in rules.items() if not has_meaning), None)
 
     @property
     def pandas_only(self) -> str | None:
@@ -220,6 +243,10 @@ class Csv(FileBuilder):
         else:
             known = self.wanted
             yield from read_csv(source, config.form(), schema, as_text=as_text, if_empty=None if known is None else list(known))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 0
 
 
 def _is_text(feature: Any) -> bool:

@@ -346,7 +346,25 @@ def test_tsv_files_are_tab_separated():
 
 
 @pytest.mark.parametrize(
-    "options", [{"on_bad_lines": "ignore"}, {"names": ["a", "a"]}, {"header": "first"}, {"mangle_dupe_cols": False}]
+    "options",
+    [
+        {"on_bad_lines": "ignore"},
+        {"names": ["a", "a"]},
+        {"names": "ab"},
+        {"header": "first"},
+        {"header": -1},
+        {"mangle_dupe_cols": False},
+        {"sep": ""},
+        {"sep": '"'},
+        {"quotechar": ""},
+        {"escapechar": "ab"},
+        {"thousands": "."},
+        {"quoting": 9},
+        {"nrows": -1},
+        {"nrows": "all"},
+        {"skiprows": -1},
+        {"usecols": "ab"},
+    ],
 )
 def test_options_without_meaning_are_refused(options):
     with pytest.raises(ConfigurationError):
