@@ -246,7 +246,7 @@ class Csv(FileBuilder):
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 0
+    return not isinstance(value, bool) and isinstance(value, numbers.Integral) and int(value) >= 0
 
 
 def _is_text(feature: Any) -> bool:
