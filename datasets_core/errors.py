@@ -181,20 +181,24 @@ class DataFilesWarning(UserWarning):
 
 
 class MissingDependencyError(DatasetsCoreError, ImportError):
-    """A package that is needed and not installed."""
+    """A package that is needed and not installed.
 
-    def __init__(self, package: str, *, needed_for: str, install: str | None = None) -> None:
-        self.package, self.needed_for, self.install = package, needed_for, install or package
-        what = f"{needed_for} needs the package {package!r}, which is not installed."
-        super().__init__(f"{what} Run: pip install {self.install!r}")
+    Args:
+        package: its name for an import; None where only `said` tells.
+        needed_for: what needs it, as the subject of a sentence.
+        install: its name for pip, if that is another.
+        said: what the package that misses it says, shown where `package` is None.
+    """
 
-
-class ManualDownloadError(DatasetsCoreError):
-    """A dataset whose files the user has to fetch by hand."""
-
-    def __init__(self, dataset: str, instructions: str) -> None:
-        self.dataset, self.instructions = dataset, instructions
-        super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
+    def __init__(self, package: str | None, *, needed_for: str, install: str | None = None, said: str | None = None) -> None:
+        self.package, self.needed_for, self.install, self.said = package, needed_for, install or package, said
+        if package is None:
+            super().__init__(
+                f"{needed_for} needs a package that is not installed: {(said or 'its name is not known').rstrip('.')}."
+            )
+        else:
+            what = f"{needed_for} needs the package {package!r}, which is not installed."
+            super().__init__(f"{what} Run: pip install {self.install!r}")
 
 
 # -- building ----------------------------------------------------------------------------------------------------------
@@ -202,6 +206,14 @@ class ManualDownloadError(DatasetsCoreError):
 
 class DatasetBuildError(DatasetsCoreError):
     """A build that could not be finished."""
+
+
+class ManualDownloadError(DatasetBuildError):
+    """A dataset whose files the user has to fetch by hand."""
+
+    def __init__(self, dataset: str, instructions: str) -> None:
+        self.dataset, self.instructions = dataset, instructions
+        super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
 
 
 class FileFormatError(DatasetBuildError, ValueError):

@@ -36,6 +36,12 @@ _DISK_ERRORS = {
 }
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 LEASE_SECONDS = 60.0
+_PACKAGES = {  # protocol -> the package that fsspec needs for it, and what pip is told
+    **dict.fromkeys(("s3", "s3a"), ("s3fs", "datasets_core[s3]")),
+    **dict.fromkeys(("gs", "gcs"), ("gcsfs", "gcsfs")),
+    **dict.fromkeys(("az", "abfs", "adl"), ("adlfs", "adlfs")),
+    **dict.fromkeys(("sftp", "ssh"), ("paramiko", "paramiko")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +106,20 @@ def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tupl
     try:
         fs, inner = fsspec.core.url_to_fs(path, **(storage_options or {}))
     except ImportError as error:
-        protocol = path.partition("://")[0]
-        raise MissingDependencyError(str(error.name or protocol), needed_for=f"Reading {protocol}:// URLs") from error
+        raise _missing_package(path, error) from error
     except ValueError as error:
         raise DownloadError(path, str(error), advice="Use a local path, http(s)://, or a protocol that fsspec knows") from error
     return fs, inner
+
+
+def _missing_package(path: str, error: ImportError) -> MissingDependencyError:
+    """Names packages only, as a protocol (`s3`) may be called like the package of a stranger."""
+    from fsspec.registry import known_implementations
+
+    protocols, said = [part.partition("://")[0] for part in path.split("::")], str(error)
+    protocol = next((name for name in protocols if known_implementations.get(name, {}).get("err") == said), protocols[0])
+    package, install = _PACKAGES.get(protocol, (None, None))
+    return MissingDependencyError(package, needed_for=f"Reading {protocol}:// URLs", install=install, said=said)
 
 
 def open_binary(path: str, storage_options: dict[str, Any] | None = None) -> IO[bytes]:
@@ -161,10 +176,11 @@ def _walk(folder: str, above: set[tuple[int, int]]) -> Iterator[FileEntry]:
 
 
 def _remote_entry(path: str, info: dict[str, Any]) -> FileEntry:
+    size = int(info["size"]) if info.get("size") is not None else -1
     for key in ("ETag", "etag", "sha256", "md5", "checksum", "LastModified", "last_modified", "mtime", "created"):
         if info.get(key):
-            return FileEntry(path, int(info.get("size") or 0), str(info[key]).strip('"'))
-    return FileEntry(path, int(info["size"]) if info.get("size") is not None else -1, "")
+            return FileEntry(path, size, str(info[key]).strip('"'))
+    return FileEntry(path, size, "")
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

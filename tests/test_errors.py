@@ -1,5 +1,6 @@
 """Errors say what happened and what to do, and cross process borders whole."""
 
+import builtins
 import inspect
 import pickle
 
@@ -42,15 +43,35 @@ def test_an_unknown_split_is_both_errors_that_callers_expect() -> None:
     assert str(error) == "'tran' is no split. Splits: 'train'."
 
 
-def test_the_names_of_hugging_face_exist() -> None:
-    names = {
-        "CastError", "ChecksumVerificationError", "DataFilesNotFoundError", "DatasetBuildError", "DatasetGenerationCastError",
-        "DatasetGenerationError", "DatasetNotFoundError", "DatasetsError", "DefunctDatasetError",
-        "ExpectedMoreDownloadedFilesError", "ExpectedMoreSplitsError", "FileFormatError", "FileNotFoundDatasetsError",
-        "ManualDownloadError", "NonMatchingChecksumError", "NonMatchingSplitsSizesError", "SplitsVerificationError",
-        "UnexpectedDownloadedFileError", "UnexpectedSplitsError",
-    }  # fmt: skip
-    assert names <= set(dir(errors))
+def test_the_errors_of_hugging_face_have_the_bases_they_have_there() -> None:
+    bases = {
+        "CastError": ("ValueError",),
+        "ChecksumVerificationError": ("DatasetsError",),
+        "DataFilesNotFoundError": ("FileNotFoundDatasetsError",),
+        "DatasetBuildError": ("DatasetsError",),
+        "DatasetGenerationCastError": ("DatasetGenerationError",),
+        "DatasetGenerationError": ("DatasetBuildError",),
+        "DatasetNotFoundError": ("FileNotFoundDatasetsError",),
+        "DatasetsError": ("Exception",),
+        "DefunctDatasetError": ("DatasetsError",),
+        "ExpectedMoreDownloadedFilesError": ("ChecksumVerificationError",),
+        "ExpectedMoreSplitsError": ("SplitsVerificationError",),
+        "FileFormatError": ("DatasetBuildError",),
+        "FileNotFoundDatasetsError": ("DatasetsError", "FileNotFoundError"),
+        "ManualDownloadError": ("DatasetBuildError",),
+        "NonMatchingChecksumError": ("ChecksumVerificationError",),
+        "NonMatchingSplitsSizesError": ("SplitsVerificationError",),
+        "SplitsVerificationError": ("DatasetsError",),
+        "UnexpectedDownloadedFileError": ("ChecksumVerificationError",),
+        "UnexpectedSplitsError": ("SplitsVerificationError",),
+    }
+    found = {
+        name: tuple(
+            base for base in wanted if issubclass(getattr(errors, name), getattr(errors, base, getattr(builtins, base, ())))
+        )
+        for name, wanted in bases.items()
+    }
+    assert found == bases
 
 
 def test_long_lists_of_names_are_cut() -> None:

@@ -1,6 +1,7 @@
 """Files: listing, joining, atomic writes, locks, and the disk's refusals."""
 
 import errno
+import importlib
 import os
 import select
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core import files
-from datasets_core.errors import DatasetDiskError, DownloadError
+from datasets_core.errors import DatasetDiskError, DownloadError, MissingDependencyError
 
 
 def test_a_listing_holds_every_file_once_in_order(tmp_path: Path) -> None:
@@ -54,6 +55,46 @@ def test_join_keeps_the_chain_of_a_url() -> None:
 def test_an_unknown_protocol_is_a_clear_error() -> None:
     with pytest.raises(DownloadError, match="nosuch://x/y"):
         files.open_binary("nosuch://x/y")
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "install"),
+    [
+        ("s3://bucket/a.csv", "s3fs", "datasets_core[s3]"),
+        ("zip://a.csv::s3://bucket/a.zip", "s3fs", "datasets_core[s3]"),
+        ("gs://bucket/a.csv", "gcsfs", "gcsfs"),
+        ("abfs://box/a.csv", "adlfs", "adlfs"),
+        ("sftp://host/a.csv", "paramiko", "paramiko"),
+    ],
+)
+def test_a_store_without_its_package_names_that_package(
+    path: str, module: str, install: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = importlib.import_module("fsspec.registry")
+    for protocol in ("s3", "gs", "abfs", "sftp"):
+        monkeypatch.delitem(registry._registry, protocol, raising=False)
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "fsspec.implementations.sftp", raising=False)
+
+    with pytest.raises(MissingDependencyError, match="needs the package") as caught:
+        files.filesystem(path)
+
+    assert (caught.value.package, caught.value.install) == (module, install)
+
+
+def test_no_protocol_is_advised_as_a_package() -> None:
+    from fsspec.registry import known_implementations as known
+
+    assert len(known) > 30
+    for protocol, facts in known.items():
+        error = files._missing_package(f"{protocol}://host/a", ImportError(facts.get("err", "nothing")))
+        assert error.install not in known
+        assert error.install is not None or facts.get("err", "nothing").rstrip(".") in str(error)
+
+
+def test_a_store_that_does_not_say_a_size_has_none() -> None:
+    assert files._remote_entry("s3://b/a", {"ETag": '"x"', "size": None}) == files.FileEntry("s3://b/a", -1, "x")
+    assert files._remote_entry("s3://b/a", {"ETag": '"x"', "size": 0}) == files.FileEntry("s3://b/a", 0, "x")
 
 
 def test_a_write_that_fails_leaves_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
