@@ -9,8 +9,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from datasets_core.cli.wording import counted, in_flags
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, ManifestError
+from datasets_core.fetch import temporaries
 from datasets_core.files import disk_errors, is_url, locked
 from datasets_core.progress import progress
 from datasets_core.store.garbage import find_garbage, remove_garbage
@@ -33,11 +35,14 @@ class _Finished:
 
 
 def verify(path: str) -> int:
-    """Hash every shard below `path`; 0 if all is sound, 1 if anything is bad."""
-    found = [_Finished(path, read_manifest(path))] if is_url(path) else list(_finished(path))
+    """Hash every shard below `path`, a place or a name in the cache; 0 if all is sound, 1 if anything is bad."""
+    if is_url(path):
+        found = [_Finished(path, read_manifest(path))]
+    else:
+        found = list(_finished(path)) or _named(path)
     if not found:
         raise DatasetNotFoundError(
-            f"{path} holds no finished dataset ({MANIFEST_NAME}). Give the folder that `cache ls` prints."
+            f"{path} holds no finished dataset ({MANIFEST_NAME}). Give a folder, or a name that `cache ls` prints."
         )
     bad = 0
     with progress("Verifying", total=sum(dataset.size for dataset in found), unit="B") as bar:
@@ -45,12 +50,13 @@ def verify(path: str) -> int:
             problems = verify_folder(dataset.folder, bar.update)
             bad += len(problems)
             for problem in problems:
-                print(f"BAD  {problem}")
+                print(f"BAD  {in_flags(str(problem))}")
             if not problems and dataset.manifest:
                 rows = sum(shard.rows for shard in dataset.manifest.shards)
-                print(f"good {dataset.folder}: {len(dataset.manifest.shards)} shards, {rows:,} rows, {_bytes(dataset.size)}")
+                shards = counted(len(dataset.manifest.shards), "shard")
+                print(f"good {dataset.folder}: {shards}, {counted(rows, 'row')}, {_bytes(dataset.size)}")
     if bad:
-        print(f"{bad} bad. Build the dataset again with download_mode='force_redownload'.", file=sys.stderr)
+        print(f"{bad} bad. Build the dataset again: datasets-core build … --force", file=sys.stderr)
     return 1 if bad else 0
 
 
@@ -62,24 +68,21 @@ def list_cache() -> int:
         print(f"{_name(dataset.folder)}  {_facts(dataset)}")
     garbage = find_garbage(settings().cache_dir)
     print(f"{_bytes(total)} in {settings().cache_dir}")
-    if garbage:
-        print(f"{_bytes(sum(found.size for found in garbage))} can go: datasets-core cache gc")
+    dead = _dead_downloads()
+    if garbage or dead:
+        freed = sum(found.size for found in garbage) + sum(dead.values())
+        print(f"{_bytes(freed)} can go: datasets-core cache gc")
     return 0
 
 
 def remove(name: str, *, sure: bool) -> int:
     """Remove the finished datasets whose name is `name` or begins with `name/`."""
-    wanted = name.strip("/")
-    found = [
-        dataset
-        for dataset in _finished(settings().cache_dir)
-        if _name(dataset.folder) == wanted or _name(dataset.folder).startswith(f"{wanted}/")
-    ]
-    if not wanted or not found:
+    found = _named(name)
+    if not found:
         raise DatasetNotFoundError(f"{name!r} is no dataset in {settings().cache_dir}. `datasets-core cache ls` lists them.")
     for dataset in found:
         print(f"{_name(dataset.folder)}  {_facts(dataset)}")
-    if not sure and not _agreed(f"Remove {len(found)} ({_bytes(sum(dataset.size for dataset in found))})?"):
+    if not sure and not _agreed(f"{counted(len(found), 'dataset')} ({_bytes(sum(dataset.size for dataset in found))})"):
         return 1
     for dataset in found:
         with locked(lock_path(dataset.folder)), disk_errors(dataset.folder):
@@ -89,13 +92,28 @@ def remove(name: str, *, sure: bool) -> int:
 
 
 def collect(*, dry_run: bool) -> int:
-    """Remove what dead processes left and shards that no manifest names."""
-    found = find_garbage(settings().cache_dir)
+    """Remove what dead processes left, downloads that did not end among it, and shards that no manifest names."""
+    found, dead = find_garbage(settings().cache_dir), _dead_downloads()
     for garbage in found:
         print(f"{garbage.kind:9} {_bytes(garbage.size):>10}  {garbage.path}")
-    freed = sum(garbage.size for garbage in found) if dry_run else remove_garbage(found)
+    for path, size in dead.items():
+        print(f"{'download':9} {_bytes(size):>10}  {path}")
+    if dry_run:
+        freed = sum(garbage.size for garbage in found) + sum(dead.values())
+    else:
+        freed = remove_garbage(found) + sum(dead.values())
+        for path in dead:
+            with disk_errors(path):
+                temporaries.remove(path)
     print(f"{_bytes(freed)} {'would come' if dry_run else 'came'} free")
     return 0
+
+
+def _dead_downloads() -> dict[str, int]:
+    """What downloads and extractions that did not end left behind, and the bytes of each."""
+    now = settings()
+    folders = dict.fromkeys((now.downloads_dir, now.extracted_dir))
+    return {path: temporaries.size_of(path) for folder in folders for path in temporaries.litter(folder)}
 
 
 def _finished(root: str) -> Iterator[_Finished]:
@@ -111,6 +129,16 @@ def _finished(root: str) -> Iterator[_Finished]:
                     yield _Finished(folder, manifest)
 
 
+def _named(name: str) -> list[_Finished]:
+    """The finished datasets of the cache whose name is `name` or begins with `name/`."""
+    wanted = name.strip("/")
+    return [
+        dataset
+        for dataset in _finished(settings().cache_dir)
+        if wanted and f"{_name(dataset.folder)}/".startswith(f"{wanted}/")
+    ]
+
+
 def _name(folder: str) -> str:
     return os.path.relpath(folder, settings().cache_dir).replace(os.sep, "/")
 
@@ -119,8 +147,23 @@ def _facts(dataset: _Finished) -> str:
     if dataset.manifest is None:
         return f"broken: {dataset.reason}"
     splits = ", ".join(f"{split} {sum(lengths):,}" for split, lengths in dataset.manifest.split_lengths().items())
-    days = (time.time() - os.stat(os.path.join(dataset.folder, MANIFEST_NAME)).st_mtime) / 86_400
-    return f"{splits or 'no rows'}  {_bytes(dataset.size)}  {days:.0f} days old"
+    age = _age(time.time() - os.stat(os.path.join(dataset.folder, MANIFEST_NAME)).st_mtime)
+    sources = [source.path for source in dataset.manifest.sources]
+    origin = f"  from {sources[0]}" if sources else ""
+    more = f" (+ {len(sources) - 1:,} more)" if len(sources) > 1 else ""
+    return f"{splits or 'no rows'}  {_bytes(dataset.size)}  {age} old{origin}{more}"
+
+
+def _age(seconds: float) -> str:
+    """A time in its largest unit of which there is at least one.
+
+    >>> _age(59), _age(3600), _age(200_000)
+    ('0 minutes', '1 hour', '2 days')
+    """
+    for unit, length in (("day", 86_400), ("hour", 3_600)):
+        if seconds >= length:
+            return counted(int(seconds // length), unit)
+    return counted(max(0, int(seconds // 60)), "minute")
 
 
 def _bytes(count: float) -> str:
@@ -131,7 +174,7 @@ def _bytes(count: float) -> str:
     return f"{count:.1f} TB"
 
 
-def _agreed(question: str) -> bool:
+def _agreed(what: str) -> bool:
     if not sys.stdin.isatty():
-        raise ConfigurationError(f"{question} Nobody is there to answer: pass --yes.")
-    return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+        raise ConfigurationError(f"Removing {what} needs a yes. Pass --yes.")
+    return input(f"Remove {what}? [y/N] ").strip().lower() in {"y", "yes"}

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from datasets_core.cli.wording import counted
 from datasets_core.errors import ConfigurationError
 from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.info import DatasetInfo
@@ -65,7 +66,8 @@ def head(reference: Mapping[str, Any], *, split: str | None, count: int) -> int:
 
 def _splits(info: DatasetInfo) -> list[str]:
     return [
-        f"  {name}: {split.num_examples:,} rows, {split.num_bytes:,} bytes in {len(split.shard_lengths or [0])} shards"
+        f"  {name}: {counted(split.num_examples or 0, 'row')}, {counted(split.num_bytes or 0, 'byte')} "
+        f"in {counted(len(split.shard_lengths or [0]), 'shard')}"
         for name, split in (info.splits or {}).items()
     ]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from datasets_core import _version, config
 from datasets_core.cli import housekeeping, look, scaffold
+from datasets_core.cli.wording import in_flags
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
 
 _SUCCESS, _FAILURE, _INTERRUPTED = 0, 1, 130
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DatasetsCoreError as error:
         if options.verbose:
             logging.getLogger(__name__).info("Where it happened:", exc_info=error)
-        print(f"datasets-core: {error}", file=sys.stderr)
+        print(f"datasets-core: {in_flags(str(error))}", file=sys.stderr)
         return _FAILURE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader of our output has gone, as `head` does
@@ -77,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     head.set_defaults(command=_head)
 
     verify = commands.add_parser("verify", parents=[shared], help="hash every shard again and name what is bad")
-    verify.add_argument("path", help="a finished dataset, or a folder of them")
+    verify.add_argument("path", help="a finished dataset, a folder of them, or a name as `cache ls` prints it")
     verify.set_defaults(command=lambda options: housekeeping.verify(options.path))
 
     cache = commands.add_parser("cache", help="finished datasets on this machine").add_subparsers(
@@ -93,10 +94,10 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("--dry-run", action="store_true", help="only say what would go")
     collect.set_defaults(command=lambda options: housekeeping.collect(dry_run=options.dry_run))
 
-    new = commands.add_parser("new", parents=[shared], help="write a dataset script with its test")
+    new = commands.add_parser("new", help="write a dataset script with its test")
     new.add_argument("name", help="name of the dataset, snake_case")
     new.add_argument("--dir", default=".", help="where its folder is made (default: here)")
-    new.set_defaults(command=lambda options: scaffold.write(options.name, options.dir))
+    new.set_defaults(command=lambda options: scaffold.write(options.name, options.dir), cache_dir=None, verbose=0)
     return parser
 
 

@@ -64,16 +64,36 @@ def discard(path: str) -> None:
 
 
 def sweep(folder: str) -> None:
-    """Remove the temporaries in `folder` whose owners are gone and that nobody touched for an hour."""
+    """Remove the litter in `folder`."""
+    for temporary in litter(folder):
+        remove(temporary)
+
+
+def litter(folder: str) -> list[str]:
+    """The temporaries in `folder` whose owners are gone and that nobody touched for an hour."""
     try:
         with os.scandir(folder) as entries:
             found = [entry.path for entry in entries if entry.name.endswith(SUFFIX)]
     except FileNotFoundError:
-        return
-    for temporary in found:
-        if _is_litter(temporary):
-            discard(temporary)
-            discard(plain_of(temporary))
+        return []
+    return sorted(filter(_is_litter, found))
+
+
+def remove(temporary: str) -> None:
+    """Remove a temporary with all that belongs to it."""
+    discard(temporary)
+    discard(plain_of(temporary))
+
+
+def size_of(temporary: str) -> int:
+    """Bytes of the files of a temporary, its decompressed copy included."""
+    size = 0
+    for path in (temporary, plain_of(temporary)):
+        inner = [os.path.join(here, name) for here, _, names in os.walk(path) for name in names]
+        for file in inner or [path]:
+            with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+                size += os.lstat(file).st_size
+    return size
 
 
 def _is_litter(temporary: str) -> bool:

@@ -1,6 +1,8 @@
 """`verify` and `cache`."""
 
 import os
+import re
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ def _shard(folder: str) -> Path:
 
 def test_a_sound_dataset_verifies(built: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", built]) == 0
-    assert capsys.readouterr().out.startswith(f"good {built}: 1 shards, 3 rows")
+    assert capsys.readouterr().out.startswith(f"good {built}: 1 shard, 3 rows,")
 
 
 def test_one_flipped_bit_is_found_and_named(built: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,6 +40,35 @@ def test_a_folder_without_datasets_is_an_error(tmp_path: Path, capsys: pytest.Ca
     assert "holds no finished dataset" in capsys.readouterr().err
 
 
+def test_a_name_of_the_cache_verifies_too(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name = os.path.relpath(built, cache)
+    for part in (name, name.partition("/")[0]):
+        assert main(["verify", part, "--cache-dir", cache]) == 0
+        assert capsys.readouterr().out.startswith(f"good {built}: ")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0, "0 minutes"), (61, "1 minute"), (7300, "2 hours"), (86_401, "1 day"), (900_000, "10 days")]
+)
+def test_the_list_tells_age_and_source(
+    seconds: int, words: str, built: str, table: str, cache: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    then = time.time() - seconds
+    os.utime(os.path.join(built, "dataset_info.json"), (then, then))
+    assert main(["cache", "ls", "--cache-dir", cache]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith(f"  {words} old  from {table}")
+
+
+def test_the_list_counts_the_sources_past_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.csv").write_text("x\n1\n")
+    words = ["csv", "--data-files", str(tmp_path / "*.csv"), "--cache-dir", str(tmp_path / "cache")]
+    assert main(["build", *words]) == 0
+    capsys.readouterr()
+    assert main(["cache", "ls", "--cache-dir", str(tmp_path / "cache")]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith(f"  from {tmp_path}/a.csv (+ 2 more)")
+
+
 def test_the_cache_is_listed_and_removed_by_name(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     name = os.path.relpath(built, cache)
     assert main(["cache", "ls", "--cache-dir", cache]) == 0
@@ -48,7 +79,7 @@ def test_the_cache_is_listed_and_removed_by_name(built: str, cache: str, capsys:
 
 def test_nothing_is_removed_unasked(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cache", "rm", os.path.relpath(built, cache), "--cache-dir", cache]) == 1
-    assert "pass --yes" in capsys.readouterr().err
+    assert re.search(r"Removing 1 dataset \(.* kB\) needs a yes\. Pass --yes\.", capsys.readouterr().err)
     assert os.path.exists(built)
 
 
@@ -69,3 +100,18 @@ def test_gc_removes_a_dead_build_and_spares_a_finished_one(built: str, cache: st
     assert str(dead) in capsys.readouterr().out
     assert not dead.exists()
     assert os.path.exists(built)
+
+
+def test_gc_removes_a_dead_download_and_spares_a_fresh_one(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    downloads = Path(cache) / "downloads"
+    downloads.mkdir(exist_ok=True)
+    dead, fresh = downloads / "dead.part", downloads / "fresh.part"
+    for path in (dead, Path(f"{dead}.plain"), fresh):
+        path.write_bytes(b"x" * 100)
+    os.utime(dead, (0, 0))
+    assert main(["cache", "gc", "--dry-run", "--cache-dir", cache]) == 0
+    assert "200 B would come free" in capsys.readouterr().out
+    assert dead.exists()
+    assert main(["cache", "gc", "--cache-dir", cache]) == 0
+    assert re.search(rf"^download +200 B  {re.escape(str(dead))}$", capsys.readouterr().out, re.MULTILINE)
+    assert sorted(path.name for path in downloads.glob("*.part*")) == ["fresh.part"]

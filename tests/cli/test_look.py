@@ -11,7 +11,8 @@ def test_build_prints_the_folder_and_the_splits(table: str, cache: str, capsys: 
     assert main(["build", table, "--cache-dir", cache]) == 0
     folder, split = capsys.readouterr().out.splitlines()
     assert folder.startswith(cache)
-    assert split.strip().startswith("train: 3 rows")
+    assert split.strip().startswith("train: 3 rows, ")
+    assert split.endswith(" in 1 shard")
 
 
 def test_info_before_the_build_builds_nothing(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:

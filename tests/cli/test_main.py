@@ -57,3 +57,16 @@ def test_builder_options_reach_the_builder(tmp_path: Path, cache: str, capsys: p
 def test_an_option_that_is_no_pair_is_refused(word: str, table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["head", table, "--option", word, "--cache-dir", cache]) == 1
     assert "is not KEY=VALUE" in capsys.readouterr().err
+
+
+def test_advice_is_given_in_flags(tmp_path: Path, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.py").write_text("raise AssertionError")
+    assert main(["info", str(tmp_path / "mine"), "--cache-dir", cache]) == 1
+    assert "pass --trust-remote-code or name" in capsys.readouterr().err
+
+
+def test_new_offers_no_cache(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["new", "--help"])
+    assert "--cache-dir" not in capsys.readouterr().out

@@ -1,0 +1,33 @@
+"""How the command line words things: counts, and the advice of the library in flags instead of arguments."""
+
+from __future__ import annotations
+
+import re
+
+_FLAGS = {
+    r"\btrust_remote_code=True\b": "--trust-remote-code",
+    r"\bdownload_mode='force_redownload'": "--force",
+    r"\bverification_mode='(\w+)'": r"--verification-mode \1",
+    r"\bload_dataset\('(\w+)', data_files=('[^']*')\)": r"datasets-core build \1 --data-files \2",
+    r"\bdata_files=(?!\w)": "--data-files ",
+}
+
+
+def counted(count: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> counted(1, "shard"), counted(1200, "row")
+    ('1 shard', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def in_flags(message: str) -> str:
+    """A message of the library in the words of the command line.
+
+    >>> in_flags("Read it, then pass trust_remote_code=True or name the .py file itself.")
+    'Read it, then pass --trust-remote-code or name the .py file itself.'
+    """
+    for argument, flag in _FLAGS.items():
+        message = re.sub(argument, flag, message)
+    return re.sub(r"(--data-files) (?=[.,;]|$)", r"\1", message)
