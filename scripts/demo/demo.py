@@ -62,15 +62,14 @@ def main() -> None:
 
         zipped = _timed("3. an archive", lambda: load_dataset("csv", data_files=str(HERE / "penguins.zip"), cache_dir=cache))
         _show(zipped["train"])
-        print(f"   equal to 1: {zipped['train'].to_dict() == table['train'].to_dict()}")
+        print(f"   the same rows as in 1: {zipped['train'].to_dict() == table['train'].to_dict()}")
 
         print("\n== Slices")
         for spec in ("train[:10%]", "train[-3:]", "train[50%:]+test[:25%]", "test[0shard]"):
             part = load_dataset(str(HERE / "penguins" / "penguins.py"), split=spec, cache_dir=cache)
             print(f"   {spec:24} {len(part):4} rows, first bird {part[0]['individual']!r}")
 
-        print("\n== Again, from the cache")
-        _timed("the folder", lambda: load_dataset(str(HERE / "penguins_csv"), cache_dir=cache))
+        _timed("The folder again, from the cache", lambda: load_dataset(str(HERE / "penguins_csv"), cache_dir=cache))
 
         print("\n== Summary: mean body mass in g")
         species = cast(ClassLabel, typed["train"].features["species"])

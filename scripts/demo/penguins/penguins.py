@@ -57,11 +57,11 @@ class Penguins(datasets.GeneratorBasedBuilder):
                     "island": datasets.ClassLabel(names=["Biscoe", "Dream", "Torgersen"]),
                     "clutch_complete": datasets.Value("bool"),
                     "egg_date": datasets.Value("date32"),
-                    "bill_mm": {"length": datasets.Value("float32"), "depth": datasets.Value("float32")},
+                    "bill_mm": {"length": datasets.Value("float64"), "depth": datasets.Value("float64")},
                     "flipper_length_mm": datasets.Value("int16"),
                     "body_mass_g": datasets.Value("int16"),
                     "sex": datasets.ClassLabel(names=["female", "male"]),
-                    "isotopes": datasets.Sequence(datasets.Value("float32"), length=2),
+                    "isotopes": datasets.Sequence(datasets.Value("float64"), length=2),
                     "comment": datasets.Value("string"),
                 }
             ),
