@@ -24,6 +24,7 @@ from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.nesting import Misfit, list_array, raw_values, rows_of, struct_array
+from datasets_core.features.plain import plain_array
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
 from datasets_core.features.values import as_elements, coercer, is_dict_of_lists, is_missing, lists_from_dicts, shown
 
@@ -99,7 +100,7 @@ def _leaf_column(arrow_type: pa.DataType) -> Column:
     def write(values: list[Any]) -> pa.Array:
         if safe.issuperset(map(type, values)):
             try:
-                array = pa.array(values, arrow_type)
+                array = plain_array(values, arrow_type)
             except ARROW_ERRORS:
                 return one_by_one(values)
             if not narrow or not _overflowed(array, values):
@@ -121,7 +122,7 @@ def _leaf_column(arrow_type: pa.DataType) -> Column:
 
 def _array(stored: list[Any], values: list[Any], arrow_type: pa.DataType) -> pa.Array:
     try:
-        return pa.array(stored, arrow_type)
+        return plain_array(stored, arrow_type)
     except ARROW_ERRORS:
         for index, value in enumerate(stored):
             try:
@@ -177,7 +178,7 @@ def _label_column(feature: ClassLabel) -> Column:
         kinds = set(map(type, values))
         if plain.issuperset(kinds):
             try:
-                array = pa.array(values, pa.int64())
+                array = plain_array(values, pa.int64())
             except ARROW_ERRORS:
                 return one_by_one(values)
             stored = raw_values(array.buffers()[1], np.int64, array)
@@ -185,7 +186,7 @@ def _label_column(feature: ClassLabel) -> Column:
                 return array
         elif kinds <= {str, NoneType}:
             try:
-                return pa.array([codes[value] for value in values], pa.int64())
+                return plain_array([codes[value] for value in values], pa.int64())
             except KeyError:
                 return one_by_one(values)
         return one_by_one(values)

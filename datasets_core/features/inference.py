@@ -18,6 +18,7 @@ from datasets_core.features.columns import ARROW_ERRORS, compile_column
 from datasets_core.features.dtypes import MAX_DEPTH
 from datasets_core.features.merge import merge_types
 from datasets_core.features.nesting import Misfit, list_array, rows_of, struct_array
+from datasets_core.features.plain import plain_array
 from datasets_core.features.schema import feature_from_arrow
 from datasets_core.features.values import as_elements, is_missing, plain_scalar, shown
 
@@ -41,7 +42,7 @@ def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
     kinds = set(map(type, values))
     kinds.discard(NoneType)
     if not kinds:
-        return pa.array(values, pa.null())
+        return pa.nulls(len(values))
     if kinds == {dict}:
         return _infer_dicts(values, depth)
     if kinds <= {list, tuple}:
@@ -49,7 +50,7 @@ def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
     arrow_type = _leaf_type(kinds, values)
     if arrow_type is not None:
         try:
-            return pa.array(values, None if arrow_type is _BY_ARROW else arrow_type)
+            return plain_array(values, None if arrow_type is _BY_ARROW else arrow_type)
         except ARROW_ERRORS:
             if kinds == {int}:
                 return _infer_large_integers(values)
@@ -129,7 +130,7 @@ def _is_exact(number: int) -> bool:
 def _infer_large_integers(values: list[Any]) -> pa.Array:
     numbers = [value for value in values if value is not None]
     if min(numbers) >= 0 and max(numbers) < 1 << 64:
-        return pa.array(values, pa.uint64())
+        return plain_array(values, pa.uint64())
     largest = max(numbers, key=abs)
     index = values.index(largest)
     if abs(largest) < 1 << 64 and (first := next((n for n in numbers if n < 0), None)) is not None and largest > 0:
