@@ -20,6 +20,20 @@ from typing import Any
 from datasets_core.errors import ConfigurationError
 
 _TRUE = {"1", "true", "yes", "on"}
+_FOLDERS = ("cache_dir", "downloads_dir", "extracted_dir")
+_LEAST = {
+    "max_memory_bytes": 0,
+    "max_shard_bytes": 1,
+    "batch_bytes": 1,
+    "batch_rows": 1,
+    "max_retries": 1,
+    "max_download_bytes": 0,
+    "max_archive_members": 0,
+    "max_archive_bytes": 0,
+    "max_archive_ratio": 1,
+    "download_threads": 1,
+}
+_FOREVER = 1e9  # seconds that a socket can wait
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -42,7 +56,7 @@ class Config:
         max_archive_members, max_archive_bytes, max_archive_ratio: limits on what an archive may unpack to; the ratio counts
             above 100 MB only.
         download_threads: files fetched at the same time.
-        caching: results of transforms are kept and reused.
+        caching: rows of generators are kept in the cache and found there again; False makes them anew for every dataset.
     """
 
     cache_dir: str
@@ -63,6 +77,30 @@ class Config:
     max_archive_ratio: int = 200
     download_threads: int = 8
     caching: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a value that has no meaning.
+
+        Raises:
+            ConfigurationError: it names the setting.
+        """
+        for name in _FOLDERS:
+            folder = getattr(self, name)
+            if not isinstance(folder, str) or not folder or "\0" in folder:
+                raise ConfigurationError(f"The setting {name} is {folder!r}. Give a path.")
+        for name in ("offline", "caching"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}. Give True or False.")
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            is_whole = isinstance(value, int) and not isinstance(value, bool)
+            if not (is_whole and value >= least) and not (value is None and name == "max_download_bytes"):
+                raise ConfigurationError(f"The setting {name} is {value!r}. Give a whole number, {least} or more.")
+        for name in ("connect_timeout_seconds", "read_timeout_seconds", "max_retry_wait_seconds"):
+            value = getattr(self, name)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not (is_number and 0 <= value < _FOREVER and (value or name == "max_retry_wait_seconds")):
+                raise ConfigurationError(f"The setting {name} is {value!r}. Give seconds, such as 10.")
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Config:
@@ -90,8 +128,8 @@ def _number(environ: Mapping[str, str], name: str, default: int) -> int:
     if not text:
         return default
     try:
-        return int(float(text))
-    except ValueError:
+        return max(0, int(float(text)))
+    except (ValueError, OverflowError):
         message = f"The environment variable {name} is {text!r}, which is no number. Unset it or give bytes."
         raise ConfigurationError(message) from None
 
@@ -119,14 +157,16 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
             unless they are given too.
 
     Raises:
-        ConfigurationError: a name that is no setting.
+        ConfigurationError: a name that is no setting, or a value that has no meaning for it.
     """
     fields = {field.name for field in dataclasses.fields(Config)}
     unknown = sorted(set(changes) - fields)
     if unknown:
         raise ConfigurationError(f"{unknown[0]!r} is no setting. Settings: {', '.join(sorted(fields))}.")
-    if "cache_dir" in changes:
-        changes["cache_dir"] = os.fspath(changes["cache_dir"])
+    for name in _FOLDERS:
+        if isinstance(changes.get(name), os.PathLike):
+            changes[name] = os.fspath(changes[name])
+    if isinstance(changes.get("cache_dir"), str):
         changes.setdefault("downloads_dir", os.path.join(changes["cache_dir"], "downloads"))
         changes.setdefault("extracted_dir", os.path.join(changes["downloads_dir"], "extracted"))
     token = _changed.set(dataclasses.replace(config or settings(), **changes))
@@ -137,15 +177,19 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
 
 
 def enable_caching() -> None:
-    """Keep and reuse the results of transforms, from here on in this thread and the tasks it starts."""
+    """Find the rows of a generator that ran before in the cache again, from here on in this thread and the tasks it starts."""
     _changed.set(dataclasses.replace(settings(), caching=True))
 
 
 def disable_caching() -> None:
-    """Make every transform anew, from here on in this thread and the tasks it starts."""
+    """Run every generator anew, from here on in this thread and the tasks it starts.
+
+    `Dataset.from_generator` then takes no rows from the cache, and what it makes has a random fingerprint: no later call finds
+    its rows.  What `load_dataset` builds is not concerned: `download_mode="force_redownload"` builds that again.
+    """
     _changed.set(dataclasses.replace(settings(), caching=False))
 
 
 def is_caching_enabled() -> bool:
-    """Whether the results of transforms are kept and reused."""
+    """Whether the rows of generators are kept and found again."""
     return settings().caching

@@ -1,5 +1,8 @@
 """Settings come from defaults, the environment and `using`."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from datasets_core import config
@@ -20,9 +23,14 @@ def test_either_variable_switches_offline(name: str) -> None:
     assert config.from_environment({name: "1"}).offline
 
 
-def test_a_number_that_is_none_is_refused_by_name() -> None:
-    with pytest.raises(ConfigurationError, match="HF_DATASETS_IN_MEMORY_MAX_SIZE is 'much'"):
-        config.from_environment({"HF_DATASETS_IN_MEMORY_MAX_SIZE": "much"})
+@pytest.mark.parametrize("text", ["much", "inf", "nan"])
+def test_a_number_that_is_none_is_refused_by_name(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"HF_DATASETS_IN_MEMORY_MAX_SIZE is '{text}'"):
+        config.from_environment({"HF_DATASETS_IN_MEMORY_MAX_SIZE": text})
+
+
+def test_less_than_no_memory_is_none() -> None:
+    assert config.from_environment({"HF_DATASETS_IN_MEMORY_MAX_SIZE": "-1"}).max_memory_bytes == 0
 
 
 def test_a_change_ends_with_its_block() -> None:
@@ -47,3 +55,37 @@ def test_a_new_cache_folder_takes_the_downloads_along() -> None:
 def test_an_unknown_setting_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="'chunk_size' is no setting"), config.using(chunk_size=1):
         pass
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("cache_dir", value) for value in (None, 5, "", b"x", "a\0b")],
+        *[(name, 5) for name in ("downloads_dir", "extracted_dir")],
+        *[(name, value) for name in ("offline", "caching") for value in (1, "no", None)],
+        *[("max_memory_bytes", value) for value in (-1, "1", 1.5, True, None)],
+        *[("max_download_bytes", value) for value in (-1, "1", True)],
+        *[(name, 0) for name in ("max_shard_bytes", "batch_bytes", "batch_rows", "max_retries", "download_threads")],
+        *[(name, -1) for name in ("max_archive_members", "max_archive_bytes", "max_archive_ratio")],
+        *[(name, value) for name in ("connect_timeout_seconds", "read_timeout_seconds") for value in (0, -1, True, "1")],
+        *[("max_retry_wait_seconds", value) for value in (-0.5, float("nan"), float("inf"), None)],
+    ],
+)
+def test_a_value_without_meaning_is_refused_by_name(name: str, value: object) -> None:
+    before = config.settings()
+    with (
+        pytest.raises(ConfigurationError, match=f"The setting {name} is {re.escape(repr(value))}"),
+        config.using(**{name: value}),
+    ):
+        pass
+    assert config.settings() is before
+
+
+def test_the_least_values_are_taken() -> None:
+    with config.using(max_memory_bytes=0, max_download_bytes=None, batch_rows=1, max_retry_wait_seconds=0) as changed:
+        assert (changed.max_download_bytes, changed.max_retry_wait_seconds) == (None, 0)
+
+
+def test_folders_may_be_paths() -> None:
+    with config.using(cache_dir=Path("/x"), downloads_dir=Path("/y")) as changed:
+        assert (changed.cache_dir, changed.downloads_dir, changed.extracted_dir) == ("/x", "/y", "/y/extracted")
