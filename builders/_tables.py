@@ -15,7 +15,7 @@ from datasets_core.building.hooks import Reread, SplitGenerator
 from datasets_core.errors import ConfigurationError, DataFilesWarning
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
-from datasets_core.fetch.redact import redact
+from datasets_core.redact import redact
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
 from datasets_core.files import is_url
 from datasets_core.meta.info import DatasetInfo

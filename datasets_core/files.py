@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from datasets_core.errors import DatasetDiskError, DownloadError, MissingDependencyError
+from datasets_core.redact import redact, redact_text
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -108,7 +109,8 @@ def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tupl
     except ImportError as error:
         raise _missing_package(path, error) from error
     except ValueError as error:
-        raise DownloadError(path, str(error), advice="Use a local path, http(s)://, or a protocol that fsspec knows") from error
+        advice = "Use a local path, http(s)://, or a protocol that fsspec knows"
+        raise DownloadError(redact(path), redact_text(str(error)), advice=advice) from error
     return fs, inner
 
 

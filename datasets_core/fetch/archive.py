@@ -21,8 +21,8 @@ from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, UnsafeArchiveError
 from datasets_core.fetch.decompress import decompressed
 from datasets_core.fetch.members import Budget, Member, MemberKind, safe_path
-from datasets_core.fetch.redact import redact
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
+from datasets_core.redact import redact
 
 ArchiveKind = Literal["zip", "tar"]
 

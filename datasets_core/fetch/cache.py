@@ -31,9 +31,9 @@ from datasets_core.fetch.decompress import open_decompressed
 from datasets_core.fetch.http import OFFLINE_ADVICE
 from datasets_core.fetch.members import Budget
 from datasets_core.fetch.parallel import Watch
-from datasets_core.fetch.redact import redact
 from datasets_core.fetch.temporaries import discard, plain_of, read_json, sweep, temporary_of
 from datasets_core.fetch.transfer import Fetched, Source, can_continue
+from datasets_core.redact import redact
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     UnexpectedDownloadedFileError,
 )
-from datasets_core.fetch.redact import redact
+from datasets_core.redact import redact
 
 _CHUNK = 1 << 20
 

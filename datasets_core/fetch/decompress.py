@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from datasets_core import files
 from datasets_core.errors import ArchiveError
-from datasets_core.fetch.redact import redact
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
+from datasets_core.redact import redact
 
 _INPUT_BYTES = 1 << 18
 _OUTPUT_BYTES = 1 << 20

@@ -17,10 +17,10 @@ from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch, each, stage
-from datasets_core.fetch.redact import redact
 from datasets_core.fetch.retry import RetryPolicy
 from datasets_core.fetch.transfer import HttpSource, Source, StoreSource, storage_options_of
 from datasets_core.progress import progress
+from datasets_core.redact import redact
 
 if TYPE_CHECKING:
     from datasets_core.fetch.extract import ExtractionCache

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 from datasets_core._version import __version__
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DownloadError, OfflineError, UrlNotFoundError
-from datasets_core.fetch.redact import redact, redact_text
+from datasets_core.redact import redact, redact_text
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _MOST_REDIRECTS = 10

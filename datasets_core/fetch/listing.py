@@ -13,7 +13,7 @@ from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError
 from datasets_core.fetch.archive import walk
 from datasets_core.fetch.members import Budget, Member, link_target
-from datasets_core.fetch.redact import redact
+from datasets_core.redact import redact
 
 _HIDDEN = (".", "__")
 

@@ -24,9 +24,9 @@ from datasets_core.errors import (
 from datasets_core.fetch.checksum import Digest, FileRecord, digest_of
 from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, TransientError
 from datasets_core.fetch.parallel import Watch
-from datasets_core.fetch.redact import redact, redact_text
 from datasets_core.fetch.retry import RetryPolicy
 from datasets_core.fetch.temporaries import claim, discard, facts_of
+from datasets_core.redact import redact, redact_text
 
 logger = logging.getLogger(__name__)
 

@@ -21,6 +21,7 @@ from datasets_core.errors import (
 )
 from datasets_core.files import FileEntry
 from datasets_core.meta import patterns
+from datasets_core.redact import redact, redact_text
 
 Identity = tuple[str, int, str]
 DataFiles = str | os.PathLike[str] | Sequence[Any] | Mapping[str, Any]
@@ -100,7 +101,7 @@ def _pairs(data_files: DataFiles) -> Iterator[tuple[Any, Any]]:
     elif isinstance(data_files, (list, tuple)) and data_files and all(isinstance(item, Mapping) for item in data_files):
         for item in data_files:
             if set(item) != {"split", "path"}:
-                raise ConfigurationError(f"data_files holds {dict(item)!r}. Write {{'split': …, 'path': …}}.")
+                raise ConfigurationError(f"data_files holds {redact_text(repr(dict(item)))}. Write {{'split': …, 'path': …}}.")
             yield item["split"], item["path"]
     else:
         yield "train", data_files
@@ -110,13 +111,14 @@ def _flat(value: Any) -> Iterator[str]:
     if isinstance(value, (str, os.PathLike)):
         text = os.fspath(value)
         if not isinstance(text, str) or not text or "\0" in text:
-            raise ConfigurationError(f"data_files holds {value!r}. Give paths, patterns or URLs as text.")
+            raise ConfigurationError(f"data_files holds {redact_text(repr(value))}. Give paths, patterns or URLs as text.")
         yield text
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _flat(item)
     else:
-        raise ConfigurationError(f"data_files holds {value!r}. Give paths, patterns or URLs, alone, in lists, or by split.")
+        shown = redact_text(repr(value))
+        raise ConfigurationError(f"data_files holds {shown}. Give paths, patterns or URLs, alone, in lists, or by split.")
 
 
 # -- what is there -----------------------------------------------------------------------------------------------------
@@ -157,7 +159,7 @@ def infer_data_files(listing: Sequence[FileEntry], base_path: str | os.PathLike[
     entries = dict(zip(_below(base, listing), listing, strict=True))
     splits = patterns.infer_splits(list(entries))
     if not splits:
-        raise DataFilesNotFoundError(f"{base} holds no data file. There is: {_shown(sorted(entries))}.")
+        raise DataFilesNotFoundError(f"{redact(base)} holds no data file. There is: {_shown(sorted(entries))}.")
     return DataFilesDict(
         {split: DataFilesList.from_entries(entries[path] for path in paths) for split, paths in splits.items()}
     )
@@ -229,7 +231,7 @@ def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
     outer = path.rpartition("::")[2]
     found = _entry(outer, storage_options)
     if found is None:
-        raise DataFilesNotFoundError(f"There is no file {outer}. Check the path behind '::'.")
+        raise DataFilesNotFoundError(f"There is no file {redact(outer)}. Check the path behind '::'.")
     return found
 
 
@@ -251,15 +253,15 @@ def looking(path: str, how: str) -> Iterator[None]:
     except DatasetsCoreError:
         raise
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = redact_text(error.strerror or str(error))
         raise DataFilesNotFoundError(
-            f"{error.filename or path} cannot be {how}: {reason}. Check the path and its rights."
+            f"{redact(str(error.filename or path))} cannot be {how}: {reason}. Check the path and its rights."
         ) from error
     except Exception as error:
         if not files.is_url(path):
             raise
-        reason = f"the store cannot be asked ({type(error).__name__}: {error})"
-        raise DownloadError(path, reason, advice="Check the address, the network and storage_options=") from error
+        reason = f"the store cannot be asked ({type(error).__name__}: {redact_text(str(error))})"
+        raise DownloadError(redact(path), reason, advice="Check the address, the network and storage_options=") from error
 
 
 @contextlib.contextmanager
@@ -269,7 +271,7 @@ def _archive(path: str) -> Iterator[None]:
     except DatasetsCoreError:
         raise
     except Exception as error:  # each kind of archive has its own errors, with no common root
-        raise FileFormatError(path, f"cannot be read as an archive ({error})") from error
+        raise FileFormatError(redact(path), f"cannot be read as an archive ({redact_text(str(error))})") from error
 
 
 def _below(folder: str, listing: Iterable[FileEntry]) -> list[str]:
@@ -327,14 +329,14 @@ class _Search:
         if files.is_http(path.rpartition("::")[2]):
             if chain and wild:
                 raise DataFilesNotFoundError(
-                    f"{name!r} has wildcards in an archive behind http, which is not listed. Name its members."
+                    f"{redact(name)!r} has wildcards in an archive behind http, which is not listed. Name its members."
                 )
             return FileEntry(path, -1, "")
         found = _member(path, self.storage_options) if chain else _entry(path, self.storage_options)
         if found is not None or wild:
             return found
         if files.is_url(path):
-            raise DataFilesNotFoundError(f"There is no data file {path}. Check the address.")
+            raise DataFilesNotFoundError(f"There is no data file {redact(path)}. Check the address.")
         if os.path.isdir(path):
             raise DataFilesNotFoundError(
                 f"{path} is a folder, not a data file. Write {os.path.join(name, '**')!r} for the files in it."
@@ -353,7 +355,9 @@ class _Search:
         found = [listing[match] for match in patterns.match(rest, listing)]
         if not found:
             there = _shown(sorted(listing)) if listing or chain or files.is_url(head) else _there(root)
-            raise DataFilesNotFoundError(f"{name!r} matches no file in {root + chain + outer}. There is: {there}.")
+            raise DataFilesNotFoundError(
+                f"{redact(name)!r} matches no file in {redact(root + chain + outer)}. There is: {there}."
+            )
         return found
 
     def _listing(self, root: str, rest: str) -> dict[str, FileEntry]:

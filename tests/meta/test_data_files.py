@@ -7,7 +7,13 @@ import fsspec
 import pytest
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DownloadError, FileFormatError
+from datasets_core.errors import (
+    ConfigurationError,
+    DataFilesNotFoundError,
+    DatasetsCoreError,
+    DownloadError,
+    FileFormatError,
+)
 from datasets_core.meta.data_files import (
     DataFilesDict,
     DataFilesList,
@@ -238,3 +244,25 @@ def test_a_store_that_cannot_be_asked_is_one_error(name: str) -> None:
     fsspec.register_implementation("unreachable", _Unreachable, clobber=True)
     with pytest.raises(DownloadError, match=r"unreachable://bucket.* \(RuntimeError: no route\)"):
         resolve_data_files(name)
+
+
+@pytest.mark.parametrize(
+    "data_files",
+    [
+        "ftp://user:s3cr3t@127.0.0.1:1/a.csv",
+        "ftp://user:s3cr3t@127.0.0.1:1/*.csv",
+        "zip://a.csv::ftp://user:s3cr3t@127.0.0.1:1/a.zip",
+        "zip://*.csv::https://user:s3cr3t@127.0.0.1:1/a.zip?token=s3cr3t",
+        "memory://user:s3cr3t@box/none.csv",
+        "memory://user:s3cr3t@box/none*.csv",
+        "zip://a.csv::memory://user:s3cr3t@box/none.zip",
+        "nosuch://user:s3cr3t@host/a.csv",
+        [{"split": "train", "file": "ftp://user:s3cr3t@host/a.csv"}],
+        {"train": {"ftp://user:s3cr3t@host/a.csv"}},
+    ],
+)
+def test_no_error_shows_the_password_of_an_address(data_files: object) -> None:
+    with pytest.raises(DatasetsCoreError) as caught:
+        resolve_data_files(data_files)  # type: ignore[arg-type]
+
+    assert "s3cr3t" not in f"{caught.value} {caught.value.args} {vars(caught.value)}"

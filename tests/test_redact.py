@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.fetch.redact import redact, redact_text
+from datasets_core.redact import redact, redact_text
 
 SECRET = "s3cr3t"
 
