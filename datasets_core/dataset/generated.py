@@ -40,7 +40,7 @@ from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.store.chunks import ChangedRowsError, Chunks, copied, unchanged
 from datasets_core.store.commit import Staging
-from datasets_core.store.fingerprint import fingerprint
+from datasets_core.store.fingerprint import fingerprint, random_fingerprint
 from datasets_core.store.layout import dataset_folder, lock_path
 from datasets_core.store.manifest import Manifest, ShardRecord, read_manifest
 from datasets_core.store.source import open_rows
@@ -93,7 +93,10 @@ class Generated:
 def generated(
     recipe: Recipe, *, cache_dir: str | None, keep_in_memory: bool, num_proc: int | None, key: str | None
 ) -> Generated:
-    """The rows of a generator: those in the cache, if it ran before, else its rows now."""
+    """The rows of a generator: those in the cache, if it ran before, else its rows now.
+
+    Without caching (`disable_caching()`) they are made now, into a folder with a name that no later call looks for.
+    """
     if num_proc is not None and (not isinstance(num_proc, int) or num_proc < 1):
         raise ConfigurationError(f"num_proc={num_proc!r} makes no process. Give 1 or more, or None.")
     if key is not None and not re.fullmatch(r"\w[\w.-]*", key):
@@ -103,8 +106,12 @@ def generated(
         schema = _joined([batch.schema for batch in batches], recipe)
         table = RowTable.from_batches([_widened(batch, schema) for batch in batches], schema)
         return Generated(table, _info(recipe, schema, ()), key or _key(recipe))
-    key = key or _key(recipe)
-    folder = dataset_folder(cache_dir or settings().cache_dir, _NAME, f"{_CONFIG}-{key}", _VERSION, key)
+    if settings().caching:
+        key = place = key or _key(recipe)
+    else:
+        place = random_fingerprint()
+        key = key or place
+    folder = dataset_folder(cache_dir or settings().cache_dir, _NAME, f"{_CONFIG}-{place}", _VERSION, place)
     found = _standing(recipe, folder, key)
     if found is not None:
         return found

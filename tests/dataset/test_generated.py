@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from datasets_core import config
 from datasets_core.dataset import generated
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetGenerationError
@@ -52,6 +53,22 @@ def test_the_generator_runs_once_for_the_same_arguments(tmp_path: Path) -> None:
     ]
 
     assert (made, log.read_text()) == ([2, 2, 3], "xx")
+
+
+@pytest.mark.parametrize("fingerprint", [None, "abc"])
+def test_without_caching_every_call_runs_the_generator(tmp_path: Path, fingerprint: str | None) -> None:
+    def made(n: int) -> Dataset:
+        return Dataset.from_generator(numbers, cache_dir=tmp_path, gen_kwargs={"n": n}, fingerprint=fingerprint)
+
+    kept = made(2)
+    with config.using(caching=False):
+        first, second = made(2), made(2)
+    again = made(2)
+
+    files = [dataset.cache_files[0]["filename"] for dataset in (kept, first, second, again)]
+    assert (len(set(files)), files[0]) == (3, files[-1])
+    assert [list(dataset) for dataset in (first, second)] == [list(numbers(2))] * 2
+    assert (first._fingerprint == second._fingerprint) is (fingerprint is not None)
 
 
 def test_a_fingerprint_names_the_rows(tmp_path: Path) -> None:
