@@ -30,6 +30,8 @@ class Bench:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
+        if options.scratch:
+            os.makedirs(options.scratch, exist_ok=True)
         self.scratch = Path(tempfile.mkdtemp(prefix="bench-", dir=options.scratch))
         self.root = Path(options.data or self.scratch / "data") / f"scale-{options.scale}"
         self.implementations = {"datasets_core": sys.executable, "by_hand": sys.executable}
@@ -97,7 +99,7 @@ def _line(name: str, cells: dict[str, dict[str, Any]]) -> str:
 
 
 HEAD = """\
-| workload | ours: CPU (wall) | datasets | datasets / ours | by hand | ours / by hand | MB: ours / datasets / by hand |
+| workload (sizes at scale 1) | ours: CPU (wall) | datasets | datasets / ours | by hand | ours / by hand | MB: ours / datasets / by hand |
 |---|---|---|---|---|---|---|"""
 
 
