@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from datasets_core import files
@@ -20,16 +21,16 @@ from datasets_core.store.layout import MANIFEST_NAME, is_named_by_content
 from datasets_core.store.manifest import read_manifest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: the card is kept beside the fields
 class FolderSource:
     """A folder, local or at a URL, whose card may name configs."""
 
     request: Request
     folder: str
 
-    @property
+    @cached_property
     def card(self) -> Card:
-        """The card of the folder; an empty one where it has none."""
+        """The card of the folder, read once; an empty one where it has none."""
         return read_folder_card(self.folder, self.request.storage_options)
 
     @property

@@ -20,6 +20,8 @@ from datasets_core.errors import (
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.load import load_dataset_builder
+from datasets_core.meta.card import Card
+from datasets_core.resolve import folder as folder_room
 from datasets_core.resolve.folder import FolderSource, read_folder_card
 from datasets_core.resolve.request import Request
 
@@ -297,3 +299,19 @@ def test_shards_that_no_manifest_names_are_no_folder_of_data(tmp_path: Path) -> 
     with pytest.raises(DatasetNotFoundError, match=rf"{shard.name} and no dataset_info\.json"):
         _source(tmp_path).builder()
     assert _source(tmp_path, data_files="*.arrow").builder().name == "arrow"
+
+
+def test_the_card_is_read_once(carded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counting(folder: str, storage_options: dict[str, Any] | None = None) -> Card:
+        read.append(folder)
+        return read_folder_card(folder, storage_options)
+
+    monkeypatch.setattr(folder_room, "read_folder_card", counting)
+    source = _source(carded, name="en")
+    assert source.config_names[0] == "en"
+    assert source.default_config_name in (None, *source.config_names)
+    source.builder()
+    assert source.recorded is source.card.infos
+    assert read == [str(carded)]
