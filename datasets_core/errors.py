@@ -75,11 +75,23 @@ class UnknownConfigError(ConfigurationError):
 
 
 class UnknownOptionError(ConfigurationError, TypeError):
-    """A keyword argument that the builder does not know."""
+    """A keyword argument that the builder does not know.
 
-    def __init__(self, option: str, *, builder: str, known: Iterable[str]) -> None:
+    Args:
+        option: the argument.
+        builder: who does not know it.
+        known: the options that there are.
+        near: other arguments of the same call, one of which may have been meant.
+    """
+
+    def __init__(self, option: str, *, builder: str, known: Iterable[str], near: Iterable[str] = ()) -> None:
         self.option, self.builder, self.known = option, builder, tuple(known)
-        super().__init__(f"{option!r} is no option of {builder!r}. Options: {_names(self.known)}.")
+        from difflib import get_close_matches  # 5 ms that only a mistake needs
+
+        close = get_close_matches(option, dict.fromkeys((*self.known, *near)))
+        meant = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
+        options = [*(name for name in close if name in self.known), *(name for name in self.known if name not in close)]
+        super().__init__(f"{option!r} is no option of {builder!r}. {meant}Options: {_names(options)}.")
 
 
 class UnhashableError(ConfigurationError, TypeError):

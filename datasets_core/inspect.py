@@ -10,7 +10,7 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import UnknownOptionError
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
-from datasets_core.load import load_dataset_builder
+from datasets_core.load import load_dataset_builder, request_of
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
@@ -30,11 +30,17 @@ def get_dataset_config_names(
 ) -> list[str]:
     """The configs of a dataset, in their order.
 
+    Args:
+        path, revision, download_config, download_mode, data_files: those of `load_dataset`.
+        download_kwargs: `data_dir`, `name`, `token`, `storage_options` and `trust_remote_code` of `load_dataset`, and fields of
+            the `DownloadConfig`.
+
     Raises:
         DatasetNotFoundError: no such dataset.
         UntrustedScriptError: the folder holds a script; `trust_remote_code=True` lets it run.
     """
-    return source_of(_request(path, data_files, download_kwargs)).config_names
+    request = _request(path, data_files, download_config, download_mode, revision, download_kwargs)
+    return source_of(request).config_names
 
 
 def get_dataset_default_config_name(
@@ -46,7 +52,8 @@ def get_dataset_default_config_name(
     **download_kwargs: Any,
 ) -> str | None:
     """The config that is loaded when none is named; None where one has to be named."""
-    return source_of(_request(path, data_files, download_kwargs)).default_config_name
+    request = _request(path, data_files, download_config, download_mode, revision, download_kwargs)
+    return source_of(request).default_config_name
 
 
 def get_dataset_infos(
@@ -60,7 +67,7 @@ def get_dataset_infos(
 ) -> dict[str, DatasetInfo]:
     """The info of every config, by name."""
     of_source = {name: config_kwargs[name] for name in _OF_SOURCE if name in config_kwargs}
-    names = get_dataset_config_names(path, data_files=data_files, **of_source)
+    names = get_dataset_config_names(path, revision, download_config, download_mode, data_files, token=token, **of_source)
     return {
         name: get_dataset_config_info(path, name, data_files, download_config, download_mode, revision, token, **config_kwargs)
         for name in names
@@ -94,7 +101,7 @@ def get_dataset_config_info(
     )
     info = builder.info.copy()
     if not info.splits:
-        names = _split_names(builder, download_config)
+        names = _split_names(builder, download_config, download_mode)
         info.splits = SplitDict({name: SplitInfo(name, dataset_name=builder.dataset_name) for name in names})
     return info
 
@@ -120,26 +127,51 @@ def get_dataset_split_names(
     return list(info.splits or ())
 
 
-_OF_SOURCE = ("name", "data_dir", "storage_options", "trust_remote_code")
+_OF_SOURCE = ("name", "data_dir", "storage_options", "token", "trust_remote_code")
 
 
-def _request(path: Path, data_files: DataFiles | None, options: dict[str, Any]) -> Request:
-    known = {name: options[name] for name in _OF_SOURCE if name in options}
-    allowed = {*_OF_SOURCE, *(field.name for field in dataclasses.fields(DownloadConfig))}
-    unknown = sorted(options.keys() - allowed)
+def _request(
+    path: Path,
+    data_files: DataFiles | None,
+    download_config: DownloadConfig | None,
+    download_mode: DownloadMode | str | None,
+    revision: str | None,
+    options: dict[str, Any],
+) -> Request:
+    of_downloads = {field.name for field in dataclasses.fields(DownloadConfig)} - {*_OF_SOURCE}
+    unknown = sorted(options.keys() - of_downloads - {*_OF_SOURCE})
     if unknown:
-        raise UnknownOptionError(unknown[0], builder=os.fspath(path), known=sorted(allowed))
-    return Request(os.fspath(path), data_files=data_files, **known)
+        raise UnknownOptionError(unknown[0], builder=os.fspath(path), known=sorted(of_downloads | {*_OF_SOURCE}))
+    request = request_of(
+        path,
+        data_files=data_files,
+        download_config=download_config,
+        download_mode=download_mode,
+        revision=revision,
+        **{name: options[name] for name in _OF_SOURCE if name in options},
+    )
+    changes = {name: options[name] for name in of_downloads if name in options}
+    if not changes:
+        return request
+    base = download_config or DownloadConfig(token=request.token, storage_options=request.storage_options or {})
+    return dataclasses.replace(request, download_config=dataclasses.replace(base, **changes))
 
 
-def _split_names(builder: DatasetBuilder, download_config: DownloadConfig | None) -> list[str]:
+def _split_names(
+    builder: DatasetBuilder, download_config: DownloadConfig | None, download_mode: DownloadMode | str | None
+) -> list[str]:
     data_files = builder.config.data_files
     if isinstance(data_files, DataFilesDict) and data_files:
         return list(data_files)
+    config = download_config or DownloadConfig(
+        cache_dir=builder.download_dir, token=builder.token, storage_options=builder.storage_options
+    )
+    if download_mode == DownloadMode.FORCE_REDOWNLOAD:
+        config = dataclasses.replace(config, force_download=True, force_extract=True)
     manager = DownloadManager(
         dataset_name=builder.dataset_name,
         data_dir=builder.config.data_dir,
-        download_config=download_config,
+        download_config=config,
         base_path=builder.base_path,
     )
     return [generator.name for generator in builder._split_generators(manager)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from datasets_core import logging
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.engines.engine import get_engine
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownSplitError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownOptionError, UnknownSplitError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
@@ -136,6 +137,46 @@ def load_dataset_builder(
 
     The arguments are those of `load_dataset`.
     """
+    request = request_of(
+        path,
+        name=name,
+        data_dir=data_dir,
+        data_files=data_files,
+        cache_dir=cache_dir,
+        features=features,
+        download_config=download_config,
+        download_mode=download_mode,
+        revision=revision,
+        token=token,
+        storage_options=storage_options,
+        **config_kwargs,
+    )
+    try:
+        return resolve(request)
+    except UnknownOptionError as error:  # what was meant may be an argument of ours
+        near = inspect.signature(load_dataset).parameters
+        raise UnknownOptionError(error.option, builder=error.builder, known=error.known, near=near) from error.__cause__
+
+
+def request_of(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    data_dir: str | os.PathLike[str] | None = None,
+    data_files: DataFiles | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    features: Features | Mapping[str, Any] | None = None,
+    download_config: DownloadConfig | None = None,
+    download_mode: DownloadMode | str | None = None,
+    revision: str | None = None,
+    token: bool | str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> Request:
+    """The arguments of `load_dataset` as one value, checked.
+
+    Raises:
+        ConfigurationError: an argument that means nothing.
+    """
     trusted = config_kwargs.pop("trust_remote_code", None)
     if trusted not in (True, False, None):
         raise ConfigurationError(f"trust_remote_code is {trusted!r}. Give True or False; this version has no sandbox.")
@@ -150,20 +191,18 @@ def load_dataset_builder(
         raise ArgumentTypeError(f"storage_options is {storage_options!r}. Give a dict of options for the file system.")
     if token is None and download_config is not None:
         token = download_config.token
-    return resolve(
-        Request(
-            os.fspath(path),
-            name=None if name is None else str(name),
-            data_dir=_path("data_dir", data_dir),
-            data_files=data_files,
-            cache_dir=_path("cache_dir", cache_dir),
-            features=_features(features),
-            token=token,
-            download_config=download_config,
-            storage_options=storage_options,
-            trust_remote_code=trusted,
-            options=config_kwargs,
-        )
+    return Request(
+        os.fspath(path),
+        name=None if name is None else str(name),
+        data_dir=_path("data_dir", data_dir),
+        data_files=data_files,
+        cache_dir=_path("cache_dir", cache_dir),
+        features=_features(features),
+        token=token,
+        download_config=download_config,
+        storage_options=storage_options,
+        trust_remote_code=trusted,
+        options=config_kwargs,
     )
 
 

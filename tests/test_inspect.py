@@ -1,17 +1,28 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from datasets_core import (
+    DownloadConfig,
     get_dataset_config_info,
     get_dataset_config_names,
     get_dataset_default_config_name,
     get_dataset_infos,
     get_dataset_split_names,
+    inspect,
 )
-from datasets_core.errors import DatasetNotFoundError, UnknownConfigError, UnknownOptionError, UntrustedScriptError
+from datasets_core.errors import (
+    ConfigurationError,
+    DatasetNotFoundError,
+    UnknownConfigError,
+    UnknownOptionError,
+    UntrustedScriptError,
+)
+from datasets_core.resolve.request import Request, Source
+from datasets_core.resolve.resolve import source_of
 
 CARD = """---
 configs:
@@ -131,5 +142,41 @@ def test_options_of_the_format_do_not_disturb_the_list_of_configs(folder: str) -
 
 
 def test_a_misspelt_option_is_refused(folder: str) -> None:
-    with pytest.raises(UnknownOptionError, match="'trust'"):
+    with pytest.raises(UnknownOptionError, match="'trust' is no option of"):
         get_dataset_config_names(folder, trust=True)
+
+
+@pytest.mark.parametrize("ask", [get_dataset_config_names, get_dataset_default_config_name, get_dataset_infos])
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("download_config", {}),
+        ("download_mode", "again"),
+        ("storage_options", 5),
+        ("data_dir", 5),
+        ("trust_remote_code", "yes"),
+    ],
+)
+def test_an_argument_that_means_nothing_is_refused_as_in_loading(
+    ask: Callable[..., object], argument: str, value: object, folder: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=f"{argument} is "):
+        ask(folder, **{argument: value})
+
+
+def test_what_is_said_of_downloads_reaches_the_source(monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    asked: list[Request] = []
+
+    def seen(request: Request) -> Source:
+        asked.append(request)
+        return source_of(request)
+
+    monkeypatch.setattr(inspect, "source_of", seen)
+    config = DownloadConfig(user_agent="me")
+    get_dataset_config_names(folder, download_config=config)
+    get_dataset_config_names(folder, download_config=config, max_retries=3, token="t")
+    get_dataset_default_config_name(folder, proxies={"http": "p"})
+
+    assert asked[0].download_config is config
+    assert (asked[1].download_config, asked[1].token) == (DownloadConfig(user_agent="me", max_retries=3), "t")
+    assert asked[2].download_config == DownloadConfig(proxies={"http": "p"})

@@ -139,7 +139,7 @@ class DatasetDict(dict[str, Dataset]):
         for name, dataset in self.items():
             if not isinstance(dataset, Dataset):
                 raise ArgumentTypeError(
-                    f"Split {name!r} of this DatasetDict is a {type(dataset).__name__}, not a Dataset. Put a Dataset there."
+                    f"Split {name!r} of this DatasetDict holds {type(dataset).__name__}, no Dataset. Put a Dataset there."
                 )
         return dict(self)
 

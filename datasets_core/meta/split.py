@@ -411,5 +411,6 @@ def parse_split(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: parse_split(inner) for name, inner in value.items()}
     raise ConfigurationError(
-        f"split={value!r} is a {type(value).__name__}. Give a text such as 'train[:10%]', or a list or dict of them."
+        f"split={value!r} ({type(value).__name__}) is no split expression. "
+        "Give a text such as 'train[:10%]', or a list or dict of them."
     )
