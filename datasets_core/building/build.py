@@ -9,7 +9,6 @@ import dataclasses
 import functools
 import logging
 import os
-import re
 from collections.abc import Callable, Generator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -40,6 +39,7 @@ from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
+from datasets_core.meta.split import is_split_name
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.store.commit import Staging
@@ -49,8 +49,6 @@ from datasets_core.store.manifest import Manifest, ShardRecord, SourceRecord
 from datasets_core.store.writer import ShardWriter
 
 logger = logging.getLogger(__name__)
-
-_SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
 
 
 def build(builder: Builder, options: BuildOptions) -> Manifest:
@@ -345,8 +343,8 @@ def check_split_names(names: Sequence[str], label: str) -> None:
     if not names:
         raise ConfigurationError(f"{label} names no splits. Return at least one SplitGenerator from _split_generators.")
     for name in names:
-        if not _SPLIT_NAME.fullmatch(name):
-            raise ConfigurationError(f"{label} calls a split {name!r}. Use letters, digits and '_', and '.' between them.")
+        if not is_split_name(name):
+            raise ConfigurationError(f"{label} calls a split {name!r}. Use letters, digits, '_' and '-', and '.' between them.")
         if name == "all":
             raise ConfigurationError(f"{label} calls a split 'all', which means the union of the splits. Choose another name.")
         if names.count(name) > 1:

@@ -21,6 +21,7 @@ from datasets_core.errors import (
 )
 from datasets_core.files import FileEntry
 from datasets_core.meta import patterns
+from datasets_core.meta.split import is_split_name
 from datasets_core.redact import redact, redact_text
 
 Identity = tuple[str, int, str]
@@ -81,9 +82,9 @@ def by_split(data_files: DataFiles) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     for split, value in _pairs(data_files):
-        if not isinstance(split, str) or not patterns.is_split_name(split):
+        if not is_split_name(split):
             raise ConfigurationError(
-                f"data_files names a split {split!r}. Use letters, digits and underscores, parted by dots."
+                f"data_files names a split {split!r}. Use letters, digits, '_' and '-', parted by dots."
             )
         if split in found:
             raise ConfigurationError(f"data_files names the split {split!r} twice. List its files together.")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from datasets_core.errors import ConfigurationError
+from datasets_core.meta.split import is_split_name
 
 SPLIT_KEYWORDS = {
     "train": ("train", "training"),
@@ -29,12 +30,6 @@ EXCLUDED_NAMES = frozenset(
 _WILDCARDS = re.compile(r"[*?\[]")
 _BORDER = "[-._ 0-9]"
 _SHARDED = re.compile(r"data/([^/]*)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*")
-_SPLIT_NAME = re.compile(r"\w+(\.\w+)*")
-
-
-def is_split_name(name: str) -> bool:
-    """Whether a split can be called `name`: words of letters, digits and `_`, parted by dots."""
-    return _SPLIT_NAME.fullmatch(name) is not None
 
 
 def is_pattern(path: str) -> bool:
@@ -161,7 +156,7 @@ def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
             if not is_split_name(shard[1]):
                 raise ConfigurationError(
                     f"{path!r} is named like a shard of a split {shard[1]!r}, which is no name of a split. "
-                    "Use letters, digits and '_' in it, or name the files with data_files=."
+                    "Use letters, digits, '_' and '-' in it, or name the files with data_files=."
                 )
             found.setdefault(shard[1], []).append(path)
     known = [split for split in DEFAULT_SPLITS if split in found]

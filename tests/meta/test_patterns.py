@@ -113,6 +113,7 @@ def test_names_tell_the_split(paths: list[str], expected: dict[str, list[str]]) 
                 "foo.bar": ["data/foo.bar-00000-of-00001.csv"],
             },
         ),
+        (["data/clean-100-00000-of-00001.csv"], {"clean-100": ["data/clean-100-00000-of-00001.csv"]}),
         (["foo-00000-of-00002.csv", "train-00000-of-00002.csv"], {"train": ["train-00000-of-00002.csv"]}),
         (
             ["sub/data/foo-00000-of-00002.csv", "sub/data/train-00000-of-00002.csv"],
@@ -127,8 +128,8 @@ def test_sharded_names_in_data_have_a_free_split_name(paths: list[str], expected
 
 
 def test_a_shard_of_a_split_that_cannot_be_named_so_is_refused_and_not_lost() -> None:
-    with pytest.raises(ConfigurationError, match="'my-split'"):
-        infer_splits(["data/my-split-00000-of-00001.csv", "data/train-00000-of-00001.csv"])
+    with pytest.raises(ConfigurationError, match="'my split'"):
+        infer_splits(["data/my split-00000-of-00001.csv", "data/train-00000-of-00001.csv"])
 
 
 _parts = st.sampled_from(
