@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST_OPTIONS ?=
+BENCH_OPTIONS ?=
 TEST_EXTRAS ?= test
 
 .PHONY: demo test lint bench clean
@@ -17,7 +18,10 @@ lint: $(VENV)/lint.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+bench: $(VENV)/demo.done
+	$(BIN)/python scripts/bench/run.py $(BENCH_OPTIONS)
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed, this is " + sys.version'

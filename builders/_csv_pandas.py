@@ -56,8 +56,10 @@ def read_csv_by_pandas(
                 yielded = False
                 # pandas must see the end before it knows the footer, and gives no chunk where no row is wanted
                 whole = bool(options.get("skipfooter")) or options.get("nrows") == 0
-                ours = {"encoding": "utf-8", "encoding_errors": "strict"} | ({"chunksize": None} if whole else {})
-                found = pd.read_csv(io.BufferedReader(_File(text)), dtype=str, iterator=not whole, **(options | ours))
+                ours: dict[str, Any] = {"encoding": "utf-8", "encoding_errors": "strict"} | (
+                    {"chunksize": None} if whole else {}
+                )
+                found: Any = pd.read_csv(io.BufferedReader(_File(text)), dtype=str, iterator=not whole, **(options | ours))
                 for frame in [found] if whole else _frames(found):
                     if yielded and not len(frame):
                         continue

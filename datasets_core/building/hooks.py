@@ -95,13 +95,16 @@ class Builder(Hooks, Protocol):
     @property
     def cache_dir(self) -> str:
         """The folder of the finished dataset in the cache."""
+        ...
 
     @property
     def version(self) -> Any:
         """Its version."""
+        ...
 
     @property
     def manual_download_instructions(self) -> str | None:
         """What the user has to fetch by hand."""
+        ...
 
     def _split_generators(self, dl_manager: Any) -> Iterable[SplitGenerator]: ...

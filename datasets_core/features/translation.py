@@ -122,7 +122,7 @@ class TranslationVariableLanguages(Feature):
 
 
 def _languages(given: Any) -> list[str]:
-    languages = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else [given]
+    languages: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else [given]
     if isinstance(given, (str, bytes)) or not all(isinstance(language, str) for language in languages):
         raise ConfigurationError(f"languages={given!r} is no list of languages. Write for example languages=['en', 'fr'].")
     return languages

@@ -44,7 +44,7 @@ def _refuse(value: object, target: pa.DataType | str, why: str = "") -> CastErro
 _MISSING = {"NAType", "NaTType", "MaskedConstant"}  # pandas.NA, pandas.NaT, numpy.ma.masked
 
 
-def is_missing(value: object) -> bool:
+def is_missing(value: Any) -> bool:
     """True for None, and for what other libraries have instead of it."""
     if value is None or type(value).__name__ in _MISSING:
         return True
@@ -144,9 +144,12 @@ def _booleans(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     return coerce
 
 
+_SHORT_FLOATS: tuple[type, ...] = (np.float16, np.float32)
+
+
 def _shortest(value: Any) -> Any:
     """`value` as a plain scalar; a short float as the text that numpy writes, which has no digits of the longer float."""
-    return str(value) if isinstance(value, (np.float16, np.float32)) else plain_scalar(value)
+    return str(value) if isinstance(value, _SHORT_FLOATS) else plain_scalar(value)
 
 
 def _strings(arrow_type: pa.DataType) -> Callable[[Any], Any]:
