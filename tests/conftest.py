@@ -1,9 +1,14 @@
-"""What the marks mean."""
+"""What the marks mean, and how hypothesis finds its examples: the same in every run, unless HYPOTHESIS_PROFILE=campaign."""
 
 import os
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("suite", derandomize=True, deadline=None)
+settings.register_profile("campaign", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 PEER = "DATASETS_PEER_PYTHON"  # an interpreter that has Hugging Face datasets, where the one that runs the tests has not
 

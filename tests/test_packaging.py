@@ -1,13 +1,16 @@
-"""How `builders/` becomes `datasets_core.builders`, and what a wheel holds (ARCHITECTURE.md, §10)."""
+"""How `builders/` becomes `datasets_core.builders`, and what a wheel holds (ARCHITECTURE.md, §7)."""
 
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from datasets_core.resolve.registry import BUILT_IN, GROUP
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -21,6 +24,10 @@ def test_packages_are_listed_one_by_one() -> None:
     folders = {"datasets_core"}
     folders |= {f"datasets_core.{path.parent.name}" for path in (ROOT / "datasets_core").glob("*/__init__.py")}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == folders
+
+
+def test_the_formats_that_need_no_entry_points_are_those_that_have_them() -> None:
+    assert PROJECT["project"]["entry-points"][GROUP] == BUILT_IN
 
 
 def test_every_dependency_is_pinned_only_from_below() -> None:
@@ -45,6 +52,9 @@ def test_a_wheel_made_from_a_source_archive_carries_the_builders(tmp_path: Path)
     shutil.copytree(ROOT, checkout, ignore=shutil.ignore_patterns(".*", "*.egg-info", "build", "dist", "__pycache__"))
     done = _run("-m", "build", "--no-isolation", "--outdir", str(tmp_path), str(checkout))
     assert done.returncode == 0, done.stdout + done.stderr
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        source = archive.getnames()
+    assert {"Makefile", "ARCHITECTURE.md", "scripts", "tests"} <= {name.partition("/")[2] for name in source}
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     expected = {f"datasets_core/builders/{path.name}" for path in (ROOT / "builders").glob("*.py")}
     assert expected <= set(names)
