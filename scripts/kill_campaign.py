@@ -3,12 +3,15 @@
     python scripts/kill_campaign.py --kills 100 --num-proc 1 2
 
 Each round starts a build in a process of its own, kills it, asks for the dataset again in this process, compares every shard
-with a clean build byte for byte, and counts what else lies in the cache.
+with a clean build byte for byte, and counts what else lies in the cache.  A moment counts as a kill only where it hit a
+running build: such rounds are repeated until there are as many as were asked for.  With `--together N`, N processes ask for
+the dataset at the same time, and one of them is killed.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import hashlib
 import os
 import random
@@ -30,13 +33,16 @@ from datasets_core.building.hooks import SplitGenerator  # noqa: E402
 from datasets_core.features.base import Value  # noqa: E402
 from datasets_core.features.schema import Features  # noqa: E402
 from datasets_core.meta.info import DatasetInfo  # noqa: E402
+from datasets_core.store.layout import JOURNAL_NAME, MANIFEST_NAME  # noqa: E402
 from datasets_core.store.manifest import read_manifest  # noqa: E402
 
-PARTS = 6
+PARTS = 12
+ROWS = 6000
+MOST_ROUNDS = 4  # for each kill that was asked for
 
 
 class Campaign(GeneratorBasedBuilder):
-    """Some thousand rows in six parts, and a split without features of its own."""
+    """Some ten thousand rows in twelve parts, and a split of one part."""
 
     def _info(self) -> DatasetInfo:
         return DatasetInfo(features=Features({"number": Value("int64"), "text": Value("string")}))
@@ -46,7 +52,7 @@ class Campaign(GeneratorBasedBuilder):
 
     def _generate_examples(self, parts: list[int], **_: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         for part in parts:
-            for row in range(4000):
+            for row in range(ROWS):
                 yield f"{part}-{row}", {"number": part * 10_000 + row, "text": f"row {row} of part {part}"}
 
 
@@ -60,59 +66,86 @@ def shards(folder: str) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(Path(folder).glob("*.arrow"))}
 
 
-def kill_one(cache: str, num_proc: int, after_seconds: float) -> bool:
-    """Start a build, kill it after so long; whether it was still at work."""
+def started(cache: str, num_proc: int) -> subprocess.Popen[bytes]:
+    """A process that has its imports behind it and begins to build now."""
     command = [sys.executable, __file__, "--build", cache, "--num-proc", str(num_proc)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout is not None
-        process.stdout.readline()  # the imports are over
-        time.sleep(after_seconds)
-        process.send_signal(signal.SIGKILL)
-        return process.wait() == -signal.SIGKILL
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
 
 
 def build_seconds(cache: str, num_proc: int) -> float:
-    """How long an undisturbed build takes, as `kill_one` sees it."""
-    command = [sys.executable, __file__, "--build", cache, "--num-proc", str(num_proc)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    """How long an undisturbed build takes, without the end of its process."""
+    with started(cache, num_proc) as process:
         assert process.stdout is not None
-        process.stdout.readline()
         begun = time.monotonic()
+        process.stdout.readline()
+        seconds = time.monotonic() - begun
         if process.wait() != 0:
             raise SystemExit("the undisturbed build failed")
-        return time.monotonic() - begun
+    return seconds
 
 
-def campaign(kills: int, num_proc: int, seed: int) -> int:
+def reached(target: str) -> str:
+    """How far a killed build had come."""
+    if os.path.exists(os.path.join(target, MANIFEST_NAME)):
+        return "after the commit"
+    staging = list(Path(target).parent.glob("*.incomplete-*"))
+    if not staging:
+        return "before it began"
+    if (staging[0] / MANIFEST_NAME).exists():
+        return "within the commit"
+    journal = staging[0] / JOURNAL_NAME
+    jobs = journal.read_bytes().count(b"\n") - 1 if journal.exists() else 0
+    return "before the first job was done" if jobs < 1 else "with finished jobs"
+
+
+def campaign(kills: int, num_proc: int, seed: int, together: int) -> int:
     """So many kills; the number of rounds that went wrong."""
     chance = random.Random(seed)
-    wrong = killed = unfinished = 0
+    wrong = killed = rounds = 0
+    stages: collections.Counter[str] = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         cache = os.path.join(folder, "cache")
         clean = os.path.join(folder, "clean")
         seconds = build_seconds(clean, num_proc)
         expected = shards(builder(clean).cache_dir)
         target = builder(cache).cache_dir
-        for _ in range(kills):
+        while killed < kills and rounds < MOST_ROUNDS * kills:
+            rounds += 1
             shutil.rmtree(target, ignore_errors=True)
-            killed += kill_one(cache, num_proc, chance.uniform(0, seconds))
+            crowd = [started(cache, num_proc) for _ in range(together)]
+            time.sleep(chance.uniform(0, seconds))
+            victim = chance.choice(crowd)
+            victim.send_signal(signal.SIGKILL)
+            if victim.wait() == -signal.SIGKILL:
+                killed += 1
+                stages[reached(target)] += 1
             manifest = read_manifest(target)
-            if manifest is None:
-                unfinished += 1
-            elif shards(target) != expected:
+            if manifest is not None and shards(target) != expected:
                 wrong += 1
                 print("a killed build left a manifest over wrong shards")
+            for other in crowd:
+                if other is not victim and other.wait() != 0:
+                    wrong += 1
+                    print(f"another process that asked for the dataset ended with {other.returncode}")
+                if other.stdout is not None:
+                    other.stdout.close()
             again = builder(cache)
             again.download_and_prepare(num_proc=num_proc)
             rest = sorted(path.name for path in Path(target).parent.iterdir())
-            if shards(again.cache_dir) != expected or len(again.as_dataset("train")) != PARTS * 4000:
+            if shards(again.cache_dir) != expected or len(again.as_dataset("train")) != PARTS * ROWS:
                 wrong += 1
                 print("the next load differs from a clean build")
             if rest != ["kill", "kill.lock"]:
                 wrong += 1
                 print(f"litter: {rest}")
-    print(f"num_proc={num_proc}: {kills} rounds, {killed} killed at work, {unfinished} left nothing that loads, {wrong} wrong")
-    return wrong
+    how = f"num_proc={num_proc}" + (f", {together} together" if together > 1 else "")
+    print(f"{how}: {killed} builds killed in {rounds} rounds of {seconds:.2f} s, {wrong} wrong")
+    for stage, count in stages.most_common():
+        print(f"  {count:4d} {stage}")
+    return wrong + (killed < kills)
 
 
 def main() -> None:
@@ -120,14 +153,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--num-proc", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--together", type=int, default=1, help="processes that ask at the same time")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--build", metavar="CACHE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.build:
         print("ready", flush=True)
         builder(options.build).download_and_prepare(num_proc=options.num_proc[0])
+        print("done", flush=True)
         return
-    raise SystemExit(sum(campaign(options.kills, num_proc, options.seed) for num_proc in options.num_proc) > 0)
+    runs = [campaign(options.kills, num_proc, options.seed, options.together) for num_proc in options.num_proc]
+    raise SystemExit(sum(runs) > 0)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ What is not on record is not known, and never a mismatch.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -17,11 +16,14 @@ from datasets_core.errors import (
     UnexpectedSplitsError,
     describe,
 )
-from datasets_core.fetch.checksum import VerificationMode, check_files, digest_of
+from datasets_core.fetch.checksum import Digest, VerificationMode, check_files
+from datasets_core.files import join, open_binary
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.store.manifest import Manifest
 
 STRENGTH = {VerificationMode.NO_CHECKS: 0, VerificationMode.BASIC_CHECKS: 1, VerificationMode.ALL_CHECKS: 2}
+
+_BLOCK = 1 << 20
 
 
 def check_splits(
@@ -102,15 +104,24 @@ def check_manifest(builder: Builder, manifest: Manifest, downloads: Mapping[str,
     check_splits(builder.recorded.splits, manifest.info.splits or {}, dataset=builder.label, mode=mode)
 
 
-def check_shards(folder: str, manifest: Manifest, on_bytes: Callable[[int], object] = lambda done: None) -> None:
-    """Hash every shard again and compare it with its record.
+def check_shards(
+    folder: str,
+    manifest: Manifest,
+    on_bytes: Callable[[int], object] = lambda done: None,
+    storage_options: dict[str, Any] | None = None,
+) -> None:
+    """Hash every shard again, local or remote, and compare it with its record.
 
     Raises:
         DamagedShardError: one has other bytes.
     """
     for shard in manifest.shards:
-        path = os.path.join(folder, shard.name)
-        found = digest_of(path).hexdigest()
+        path = join(folder, shard.name)
+        digest = Digest()
+        with open_binary(path, storage_options) as handle:
+            while block := handle.read(_BLOCK):
+                digest.update(block)
+        found = digest.hexdigest()
         on_bytes(shard.num_bytes)
         if found != shard.sha256:
             raise DamagedShardError(path, f"has sha256 {found}, and {shard.sha256} is on record")

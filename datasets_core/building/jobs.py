@@ -106,7 +106,8 @@ def divide(gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES) 
     if length < 2:
         return [gen_kwargs]
     rest = [value for name, value in gen_kwargs.items() if name not in lists]
-    plain = [value for value in lists.values() if not any(map(_is_data, value[:1]))]
+    named = {"names"} if "files" in lists else set()  # what errors call the files
+    plain = [value for name, value in lists.items() if name not in named and not any(map(_is_data, value[:1]))]
     if plain and (len(lists) > 1 or any(map(_is_data, rest))):
         return [gen_kwargs]
     sizes = _file_sizes(list(lists.values()))

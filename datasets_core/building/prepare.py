@@ -33,7 +33,7 @@ def prepare(builder: Builder, options: BuildOptions) -> Manifest:
     Raises:
         DatasetsCoreError: of the kind that says what is wrong.
     """
-    forced = options.mode is DownloadMode.FORCE_REDOWNLOAD
+    forced = options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS
     if not forced and (found := _reusable(builder, options)) is not None:
         return found
     with locked(lock_path(options.output_dir)):
@@ -61,7 +61,8 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
                 "%s held another dataset, %s. Building %s there.", options.output_dir, manifest.identity, builder.label
             )
         return None
-    changed = stale_source(manifest, builder.config.data_files)
+    is_hashed = options.verification is VerificationMode.ALL_CHECKS
+    changed = stale_source(manifest, builder.config.data_files, hashed=is_hashed)
     if changed is not None:
         logger.info("Building %s again: %s has changed.", builder.label, changed)
         return None
@@ -69,9 +70,9 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
     try:
         for shard in manifest.shards:
             check_shard(join(options.output_dir, shard.name), shard, manifest.file_format, options.storage_options)
-        if wanted is VerificationMode.ALL_CHECKS and not is_url(options.output_dir):
+        if wanted is VerificationMode.ALL_CHECKS:
             with progress(f"Verifying {builder.label}", total=manifest.info.dataset_size, unit="B") as bar:
-                checks.check_shards(options.output_dir, manifest, bar.update)
+                checks.check_shards(options.output_dir, manifest, bar.update, options.storage_options)
     except DamagedShardError as error:
         logger.warning("Building %s again: %s", builder.label, error)
         return None

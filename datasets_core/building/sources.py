@@ -13,6 +13,7 @@ from datasets_core.errors import DatasetsCoreError
 from datasets_core.fetch.checksum import digest_of
 from datasets_core.files import is_url
 from datasets_core.meta.data_files import DataFilesDict
+from datasets_core.redact import redact
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import Manifest, SourceRecord
 
@@ -47,7 +48,7 @@ def sources_of(
     found: dict[str, SourceRecord] = {}
     if isinstance(data_files, DataFilesDict):
         for path, size, identity in data_files.identities:
-            found[path] = SourceRecord(path, size, identity)
+            found[redact(path)] = SourceRecord(redact(path), size, identity)
     for url, record in downloads.items():
         known = found.get(url)
         size = record.get("num_bytes")
@@ -67,13 +68,20 @@ def _hashed(record: SourceRecord) -> SourceRecord:
     return SourceRecord(record.path, record.size, record.identity, digest_of(record.path).hexdigest())
 
 
-def stale_source(manifest: Manifest, data_files: Any) -> str | None:
+def stale_source(manifest: Manifest, data_files: Any, *, hashed: bool = False) -> str | None:
     """A local source that is not what it was when the dataset was built; None where there is none.
 
     Data files are not looked at: the name of the folder already holds their identity.  A source that is gone is not stale.
+
+    Args:
+        manifest: with the record of the sources.
+        data_files: those of the config.
+        hashed: the bytes are compared too where their sha256 is on record, those of data files among them.
     """
     named = {path for files in data_files.values() for path in files} if isinstance(data_files, DataFilesDict) else set()
     for record in manifest.sources:
+        if hashed and _is_altered(record):
+            return record.path
         if not record.identity or is_url(record.path) or record.path in named:
             continue
         try:
@@ -83,6 +91,12 @@ def stale_source(manifest: Manifest, data_files: Any) -> str | None:
         if (status.st_size, str(status.st_mtime_ns)) != (record.size, record.identity):
             return record.path
     return None
+
+
+def _is_altered(record: SourceRecord) -> bool:
+    if record.sha256 is None or not os.path.isabs(record.path) or not os.path.isfile(record.path):
+        return False
+    return digest_of(record.path).hexdigest() != record.sha256
 
 
 def identity_of(parts: Any) -> str | None:

@@ -151,6 +151,8 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
             data = handle.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except IsADirectoryError as error:
+        raise ManifestError(path, "is a folder", advice="Remove that folder") from error
     return parse_manifest(data, path=path)
 
 
@@ -184,6 +186,8 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             identity=str(section.get("identity", "")),
         )
         splits = manifest.info.splits
+        if splits is not None and set(splits) - set(manifest.split_shards()):
+            raise ValueError(f"the splits {sorted(set(splits) - set(manifest.split_shards()))} have no shards")
         for split, shards in manifest.split_shards().items():
             if splits is not None and split in splits:
                 splits[split].shard_names = [shard.name for shard in shards]
@@ -212,10 +216,12 @@ def _shard(found: Mapping[str, Any]) -> ShardRecord:
         sha256=str(found["sha256"]),
         batches=tuple((int(rows), int(count)) for rows, count in found["batches"]),
     )
-    if not record.name or record.name in {".", ".."} or "/" in record.name or "\\" in record.name:
+    if not record.name or record.name in {".", ".."} or any(mark in record.name for mark in "/\\\0"):
         raise ValueError(f"{record.name!r} is no name of a shard")  # a manifest may name only files of its own folder
     if any(rows < 0 or count < 1 for rows, count in record.batches):
         raise ValueError(f"shard {record.name!r} has a batch of less than no rows")
+    if sum(count for _, count in record.batches) > max(record.size, 0) or not 0 <= record.rows < 1 << 63:
+        raise ValueError(f"shard {record.name!r} has more rows or batches than a file of {record.size} bytes can hold")
     batched = sum(rows * count for rows, count in record.batches)
     if batched != record.rows:
         raise ValueError(f"shard {record.name!r} has {record.rows} rows and batches of {batched}")

@@ -27,6 +27,12 @@ def test_lists_of_data_are_cut_at_the_same_places(length):
     assert len(parts) == min(length, MAX_JOBS)
 
 
+def test_the_names_of_files_are_cut_with_them():
+    parts = divide({"files": ["https://host/a", "https://host/b"], "names": ["a in x.zip", "b in x.zip"]})
+
+    assert [part["names"] for part in parts] == [["a in x.zip"], ["b in x.zip"]]
+
+
 @given(sizes=st.lists(st.integers(0, 50), min_size=1, max_size=100), group=st.integers(1, 120))
 def test_files_are_grouped_by_their_bytes(tmp_path_factory, sizes, group):
     folder = tmp_path_factory.mktemp("files")

@@ -191,3 +191,56 @@ def test_a_record_that_changed_is_compared_again(tmp_path, caplog):
 
     assert "the record is another one now" in caplog.text
     assert len(rows_of(Numbers(cache_dir=str(tmp_path), info=DatasetInfo(splits=right)))) == 200
+
+
+def test_a_source_altered_in_place_is_found_by_all_checks(tmp_path):
+    source = tmp_path / "number.txt"
+
+    class Reads(Numbers):
+        def _split_generators(self, dl_manager):
+            return [SplitGenerator("train", {"path": str(source)})]
+
+        def _generate_examples(self, path):
+            yield 0, {"number": int(source.read_text()), "text": ""}
+
+    found = []
+    for text, mode in (("1", "all_checks"), ("2", "basic_checks"), ("2", "all_checks")):
+        source.write_text(text)
+        os.utime(source, ns=(1, 1))
+        found += rows_of(built(Reads, tmp_path / "cache", verification_mode=mode))
+
+    assert [row["number"] for row in found] == [1, 1, 2]
+
+
+def test_reuse_of_the_cache_reads_the_sources_again(tmp_path):
+    builds = []
+
+    class Counted(Numbers):
+        def _split_generators(self, dl_manager):
+            builds.append(dl_manager.download_config.force_download)
+            return super()._split_generators(dl_manager)
+
+    for mode in ("reuse_dataset_if_exists", "reuse_cache_if_exists", "force_redownload"):
+        built(Counted, tmp_path, download_mode=mode)
+
+    assert builds == [False, False, True]
+
+
+def test_all_checks_hash_remote_shards_too(tmp_path, caplog):
+    import fsspec
+
+    def load():
+        builder = Numbers(cache_dir=str(tmp_path))
+        builder.download_and_prepare(output_dir="memory://checked/numbers", verification_mode="all_checks")
+        return builder
+
+    load()
+    memory = fsspec.filesystem("memory")
+    (shard,) = [path for path in memory.find("/checked/numbers") if "train" in path][:1]
+    content = bytearray(memory.cat_file(shard))
+    content[len(content) // 2] ^= 1
+    memory.pipe_file(shard, bytes(content))
+
+    load()
+
+    assert "sha256" in caplog.text

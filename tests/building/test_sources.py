@@ -28,6 +28,16 @@ def test_data_files_downloads_and_files_among_the_arguments_are_recorded(tmp_pat
     ]
 
 
+def test_secrets_of_urls_are_not_recorded():
+    url = "https://me:pw@host/a.csv?token=abc"
+    data_files = DataFilesDict(train=DataFilesList([url], [(url, 9, "etag")]))
+    downloads = {"https://***@host/a.csv?token=***": {"num_bytes": 9, "checksum": "ff"}}
+
+    (found,) = sources_of(data_files, [], downloads, hashed=False)
+
+    assert found == SourceRecord("https://***@host/a.csv?token=***", 9, "etag", "ff")
+
+
 def test_a_changed_local_source_is_stale_and_a_missing_one_is_not(tmp_path):
     path = file(tmp_path / "a.txt")
     (record,) = sources_of(None, [{"path": path}], {}, hashed=False)

@@ -21,7 +21,7 @@ from datasets_core.store.manifest import (
     runs,
 )
 
-names = st.text(st.characters(exclude_characters="/\\"), min_size=1, max_size=8).filter(lambda name: name not in {".", ".."})
+names = st.text(st.characters(exclude_characters="/\\\0"), min_size=1, max_size=8).filter(lambda name: name not in {".", ".."})
 counts = st.integers(0, 1 << 40)
 
 
@@ -29,7 +29,8 @@ counts = st.integers(0, 1 << 40)
 def shards(draw: st.DrawFn) -> ShardRecord:
     batches = tuple(draw(st.lists(st.tuples(st.integers(0, 1000), st.integers(1, 50)), max_size=4)))
     rows = sum(size * count for size, count in batches)
-    return ShardRecord(draw(names), draw(st.sampled_from("ab")), rows, draw(counts), draw(counts), draw(st.text()), batches)
+    size = draw(st.integers(1000, 1 << 40))  # a file holds at most as many batches as bytes
+    return ShardRecord(draw(names), draw(st.sampled_from("ab")), rows, size, draw(counts), draw(st.text()), batches)
 
 
 @given(
@@ -115,6 +116,9 @@ def _with(**changes: Any) -> bytes:
         (_with(shards=[{**_SHARD, "batches": [[-3, 1], [6, 1]]}]), "less than no rows"),
         (_with(shards=[{**_SHARD, "batches": [[3, 0]]}]), "less than no rows"),
         (_with(shards=[{**_SHARD, "name": "../a"}]), "'../a' is no name of a shard"),
+        (_with(shards=[{**_SHARD, "name": "a\0b"}]), "is no name of a shard"),
+        (_with(shards=[{**_SHARD, "rows": 10**30, "batches": [[10**30, 1]]}]), "more rows or batches"),
+        (_with(shards=[{**_SHARD, "rows": 10**9, "batches": [[1, 10**9]]}]), "more rows or batches"),
         (_with(shards=[{**_SHARD, "size": None}]), "NoneType"),
         (_with(shards=[{"name": "a"}]), "the key 'split' is missing"),
         (_with(shards=None), "NoneType"),
@@ -131,3 +135,19 @@ def test_a_broken_description_beside_a_good_manifest_is_named(tmp_path: Path) ->
     (tmp_path / "dataset_info.json").write_bytes(json.dumps({"features": 3, "manifest": _SECTION}).encode())
     with pytest.raises(ManifestError, match=str(tmp_path)):
         read_manifest(str(tmp_path))
+
+
+def test_a_folder_in_its_place_is_named(tmp_path: Path) -> None:
+    (tmp_path / "dataset_info.json").mkdir()
+    with pytest.raises(ManifestError, match="is a folder"):
+        read_manifest(str(tmp_path))
+
+
+def test_a_split_without_shards_is_a_fault(dataset: tuple[str, Manifest]) -> None:
+    folder, _ = dataset
+    path = Path(folder, "dataset_info.json")
+    content = json.loads(path.read_text())
+    content["manifest"]["shards"] = [shard for shard in content["manifest"]["shards"] if shard["split"] != "test"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ManifestError, match=r"\['test'\] have no shards"):
+        read_manifest(folder)
