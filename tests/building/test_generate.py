@@ -99,12 +99,10 @@ def test_the_place_is_in_the_authors_file():
         def fail(self):
             return [int(text) for text in ("1", "x")]
 
-    try:
+    with pytest.raises(ValueError, match="'x'") as caught:
         Script().fail()
-    except ValueError as error:
-        place = place_of(error, Script())
 
-    assert place.startswith(f"in {__file__}, line ")
+    assert place_of(caught.value, Script()).startswith(f"in {__file__}, line ")
 
 
 def test_a_list_of_text_and_nothing_is_a_row(tmp_path):

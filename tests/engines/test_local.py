@@ -1,34 +1,35 @@
 """Worker processes: those that die, and those whose parent dies."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 import types
+from pathlib import Path
 
 import pytest
 
 from datasets_core.engines.local import ProcessEngine, send_by_value
 from datasets_core.errors import DatasetBuildError, WorkerDiedError
 
-
-def _is_running(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as handle:
-            return handle.read().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
+_WATCHES = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watches processes by their descriptors")
 
 
-def _gone(pids: list[int], seconds: float) -> bool:
+def _ended(pids: list[int], seconds: float) -> bool:
+    """Whether all of these processes end in time, which their descriptors tell, and one that is gone has none."""
     end = time.monotonic() + seconds
-    ended = threading.Event()
-    while any(map(_is_running, pids)):
-        if time.monotonic() > end:
-            return False
-        ended.wait(0.02)
+    for pid in pids:
+        try:
+            watched = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            if not select.select([watched], [], [], max(0, end - time.monotonic()))[0]:
+                return False
+        finally:
+            os.close(watched)
     return True
 
 
@@ -47,11 +48,13 @@ def test_a_worker_that_leaves_is_an_error_that_names_its_job() -> None:
         list(ProcessEngine(1).run(os._exit, [3]))
 
 
+@_WATCHES
 def test_no_worker_outlives_its_run() -> None:
     pids = list(dict(ProcessEngine(2).run(lambda job: os.getpid(), range(4))).values())
-    assert _gone(pids, 10)
+    assert _ended(pids, 10)
 
 
+@_WATCHES
 def test_busy_workers_end_when_the_results_are_closed() -> None:
     def first_tells(job: int) -> int:
         while job:
@@ -61,7 +64,7 @@ def test_busy_workers_end_when_the_results_are_closed() -> None:
     results = ProcessEngine(2).run(first_tells, [0, 1, 1])
     _, pid = next(results)
     results.close()
-    assert _gone([pid], 10)
+    assert _ended([pid], 10)
 
 
 def test_an_error_that_cannot_be_sent_is_told_in_words() -> None:
@@ -97,8 +100,9 @@ _PARENT = """
 import os, sys
 from datasets_core.engines.local import ProcessEngine
 
-def busy(folder):
-    open(os.path.join(folder, str(os.getpid())), "x").close()
+def busy(fifo):
+    with open(fifo, "w") as told:
+        told.write(f'{os.getpid():10}')
     while True:
         pass
 
@@ -106,17 +110,20 @@ list(ProcessEngine(2).run(busy, [sys.argv[1], sys.argv[1]]))
 """
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="reads /proc")
+def _pid_from(told: int) -> int:
+    assert select.select([told], [], [], 60)[0], "no worker began in time"
+    return int(os.read(told, 10))
+
+
+@_WATCHES
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_workers_end_with_their_parent(tmp_path: object, how: signal.Signals) -> None:
-    folder = str(tmp_path)
-    parent = subprocess.Popen([sys.executable, "-c", _PARENT, folder], stderr=subprocess.PIPE)
-    waited = threading.Event()
-    end = time.monotonic() + 60
-    while len(os.listdir(folder)) < 2 and time.monotonic() < end:
-        waited.wait(0.02)
-    pids = [int(name) for name in os.listdir(folder)]
+def test_workers_end_with_their_parent(tmp_path: Path, how: signal.Signals) -> None:
+    fifo = tmp_path / "pids"
+    os.mkfifo(fifo)
+    parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(fifo)], stderr=subprocess.PIPE)
+    told = os.open(fifo, os.O_RDWR)  # for writing too, so that no end is read between the workers
+    pids = [_pid_from(told) for _ in range(2)]
+    os.close(told)
     parent.send_signal(how)
     parent.communicate(timeout=30)
-    assert len(pids) == 2
-    assert _gone(pids, 10)
+    assert _ended(pids, 10)

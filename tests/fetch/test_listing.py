@@ -83,9 +83,18 @@ def test_a_member_reads_as_text_and_has_its_name(archive):
     assert io.TextIOWrapper(source, encoding="utf-8").readline() == "b.txt"
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="reads /proc")
 def test_a_walk_that_is_left_early_closes_the_archive(archive):
-    for _ in iter_archive(archive):
-        break
+    walked = iter(iter_archive(archive))
+    next(walked)
+    assert is_open(archive)
+    del walked
+    assert not is_open(archive)
+
+
+def is_open(path):
+    opened = (f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd"))
+    return any(os.path.lexists(link) and os.path.realpath(link) == os.path.realpath(path) for link in opened)
 
 
 @pytest.fixture
