@@ -15,13 +15,10 @@ import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from datasets_core.errors import DatasetDiskError, DownloadError, MissingDependencyError
 from datasets_core.redact import redact, redact_text
-
-if TYPE_CHECKING:
-    from fsspec import AbstractFileSystem
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +92,7 @@ def join(base: str, *parts: str) -> str:
     return os.path.join(base, *parts)
 
 
-def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tuple[AbstractFileSystem, str]:
+def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tuple[Any, str]:
     """The fsspec file system of a URL, and the path inside it.
 
     Raises:
@@ -151,19 +148,31 @@ def entry(path: str, storage_options: dict[str, Any] | None = None) -> FileEntry
     return None if info.get("type") == "directory" else _remote_entry(path, info)
 
 
-def list_files(folder: str, storage_options: dict[str, Any] | None = None) -> list[FileEntry]:
+def list_files(
+    folder: str,
+    storage_options: dict[str, Any] | None = None,
+    *,
+    max_depth: int | None = None,
+    skip_hidden: bool = False,
+) -> list[FileEntry]:
     """Every file below `folder`, in the order of their paths, by one walk.
 
     Links to folders are followed once: a circle of links ends where it begins.
+
+    Args:
+        folder: local folder or URL.
+        storage_options: for the file system of a URL.
+        max_depth: how many levels to go down; 1 is the folder alone, None all.  A store is listed whole.
+        skip_hidden: leave hidden folders out.  A store is listed whole.
     """
     if not is_url(folder):
-        return sorted(_walk(local_path(folder), set()), key=lambda found: found.path)
+        return sorted(_walk(local_path(folder), max_depth, skip_hidden, frozenset()), key=lambda found: found.path)
     fs, inner = filesystem(folder, storage_options)
     found = fs.find(inner, detail=True)
     return [_remote_entry(fs.unstrip_protocol(name), info) for name, info in sorted(found.items())]
 
 
-def _walk(folder: str, above: set[tuple[int, int]]) -> Iterator[FileEntry]:
+def _walk(folder: str, depth: int | None, skip_hidden: bool, above: frozenset[tuple[int, int]]) -> Iterator[FileEntry]:
     here = os.stat(folder)
     mark = (here.st_dev, here.st_ino)
     if mark in above:
@@ -171,7 +180,8 @@ def _walk(folder: str, above: set[tuple[int, int]]) -> Iterator[FileEntry]:
     with os.scandir(folder) as entries:
         for found in entries:
             if found.is_dir():
-                yield from _walk(found.path, above | {mark})
+                if (depth is None or depth > 1) and not (skip_hidden and found.name.startswith(".")):
+                    yield from _walk(found.path, depth and depth - 1, skip_hidden, above | {mark})
             elif found.is_file():
                 status = found.stat()
                 yield FileEntry(found.path, status.st_size, str(status.st_mtime_ns))
@@ -283,6 +293,17 @@ def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine has the number `pid`, whoever's it is."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it lives, as another user
+        return True
+    return True
 
 
 def lease_path(path: str) -> str:

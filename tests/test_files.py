@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,27 @@ def test_a_listing_holds_every_file_once_in_order(tmp_path: Path) -> None:
     found = files.list_files(str(tmp_path))
     assert [os.path.relpath(entry.path, tmp_path) for entry in found] == ["a/b/d.txt", "a/c.txt", "b.txt"]
     assert [entry.size for entry in found] == [9, 7, 5]
+
+
+def test_a_listing_goes_as_deep_as_asked_and_leaves_hidden_folders_out(tmp_path: Path) -> None:
+    for name in ("a.txt", "b/c.txt", "b/d/e.txt", ".g/h.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+
+    def names(**how: Any) -> list[str]:
+        return [os.path.relpath(entry.path, tmp_path) for entry in files.list_files(str(tmp_path), **how)]
+
+    assert names() == [".g/h.txt", "a.txt", "b/c.txt", "b/d/e.txt"]
+    assert names(max_depth=1) == ["a.txt"]
+    assert names(max_depth=2, skip_hidden=True) == ["a.txt", "b/c.txt"]
+
+
+def test_a_process_is_alive_until_it_is_gone() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert files.is_alive(child.pid)
+    child.communicate()
+    assert not files.is_alive(child.pid)
+    assert files.is_alive(1)
 
 
 def test_a_circle_of_links_ends(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from datasets_core.dataset import create
 from datasets_core.dataset.column import Column
 from datasets_core.dataset.described import Described
 from datasets_core.dataset.display import dataset_text
-from datasets_core.dataset.indices import Ints, row_number, row_numbers
+from datasets_core.dataset.indices import row_number, row_numbers
 from datasets_core.dataset.view import RowView
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.base import feature_to_arrow
@@ -27,7 +27,7 @@ from datasets_core.format.formatter import format_name
 from datasets_core.format.row_reader import RowReader
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit, ReadInstruction, Split
-from datasets_core.store.table import RowTable
+from datasets_core.store.table import Ints, RowTable
 
 
 @dataclass(frozen=True, slots=True)

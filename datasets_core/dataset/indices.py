@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError, MaskLengthError, RowIndexError
+from datasets_core.store.table import Ints
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-Ints: TypeAlias = "npt.NDArray[np.int64]"
 
 _ADVICE = "Use an int, a slice, a range, a list or array of ints, a mask with one boolean for each row, or a column name"
 

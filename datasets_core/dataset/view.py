@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import RowIndexError
 from datasets_core.format.row_reader import RowReader
-from datasets_core.store.table import RowTable
+from datasets_core.store.table import Ints, RowTable
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-Ints: TypeAlias = "npt.NDArray[np.int64]"
 Row = dict[str, Any]
 
 _FIRST_ROWS, _MOST_ROWS = 16, 1000  # of a block: the first row comes at once, the others cheaply

@@ -104,16 +104,5 @@ def _is_litter(temporary: str) -> bool:
     owner = facts_of(temporary)
     if owner.get("host", socket.gethostname()) != socket.gethostname():
         return age > _FOREIGN_LITTER_AFTER_SECONDS
-    return age > _LITTER_AFTER_SECONDS and not _is_alive(owner.get("pid"))
-
-
-def _is_alive(pid: object) -> bool:
-    if not isinstance(pid, int):
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # it lives, as another user
-        return True
-    return True
+    pid = owner.get("pid")
+    return age > _LITTER_AFTER_SECONDS and not (isinstance(pid, int) and files.is_alive(pid))

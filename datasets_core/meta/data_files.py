@@ -83,9 +83,7 @@ def by_split(data_files: DataFiles) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for split, value in _pairs(data_files):
         if not is_split_name(split):
-            raise ConfigurationError(
-                f"data_files names a split {split!r}. Use letters, digits, '_' and '-', parted by dots."
-            )
+            raise ConfigurationError(f"data_files names a split {split!r}. Use letters, digits, '_' and '-', parted by dots.")
         if split in found:
             raise ConfigurationError(f"data_files names the split {split!r} twice. List its files together.")
         found[str(split)] = list(_flat(value))
@@ -183,22 +181,7 @@ def list_folder(
     with looking(folder, "listed"):
         if files.is_url(folder):
             return _list_chain(folder, storage_options) if "::" in folder else _list_remote(folder, storage_options)
-        return sorted(_walk(files.local_path(folder), max_depth, hidden, frozenset()), key=lambda found: found.path)
-
-
-def _walk(folder: str, depth: int | None, hidden: bool, above: frozenset[tuple[int, int]]) -> Iterator[FileEntry]:
-    here = os.stat(folder)
-    mark = (here.st_dev, here.st_ino)
-    if mark in above:  # a link that leads back up
-        return
-    with os.scandir(folder) as entries:
-        for found in entries:
-            if found.is_dir():
-                if (depth is None or depth > 1) and (hidden or not found.name.startswith(".")):
-                    yield from _walk(found.path, depth and depth - 1, hidden, above | {mark})
-            elif found.is_file():
-                status = found.stat()
-                yield FileEntry(found.path, status.st_size, str(status.st_mtime_ns))
+        return files.list_files(folder, max_depth=max_depth, skip_hidden=not hidden)
 
 
 def _list_remote(folder: str, storage_options: dict[str, Any] | None) -> list[FileEntry]:

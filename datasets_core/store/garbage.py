@@ -78,7 +78,7 @@ def _found(folder: str, latest: float) -> Iterator[Garbage]:
             yield from _staging(path, latest)
         for name in names:
             owner = temporary_owner(name)
-            if owner is not None and not _is_alive(owner):
+            if owner is not None and not files.is_alive(owner):
                 yield from _aged(os.path.join(here, name), latest, "temporary")
         if MANIFEST_NAME in names:
             yield from _orphans(here, names, latest)
@@ -105,7 +105,7 @@ def _staging(path: str, latest: float) -> Iterator[Garbage]:
     staging = parse_staging(path)
     with contextlib.suppress(FileNotFoundError):
         size, changed = _size_and_change(path)
-        if staging and changed < latest and not _is_alive(staging.pid) and not _is_locked(f"{staging.target}.lock"):
+        if staging and changed < latest and not files.is_alive(staging.pid) and not _is_locked(f"{staging.target}.lock"):
             yield Garbage(path, size, "staging")
 
 
@@ -137,16 +137,6 @@ def _size_and_change(folder: str) -> tuple[int, float]:
                 status = os.stat(os.path.join(here, name))
                 size, changed = size + status.st_size, max(changed, status.st_mtime)
     return size, changed
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _is_locked(path: str) -> bool:
