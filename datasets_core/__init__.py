@@ -11,6 +11,7 @@ from datasets_core._version import __version__
 if TYPE_CHECKING:
     from datasets_core import config as config
     from datasets_core import errors as errors
+    from datasets_core import exceptions as exceptions
     from datasets_core import files as files
     from datasets_core import inspect as inspect
     from datasets_core import load as load
@@ -111,6 +112,7 @@ _HOMES = {
     "enable_progress_bar": "datasets_core.progress",
     "enable_progress_bars": "datasets_core.progress",
     "errors": "datasets_core.errors",
+    "exceptions": "datasets_core.exceptions",
     "files": "datasets_core.files",
     "get_dataset_config_info": "datasets_core.inspect",
     "get_dataset_config_names": "datasets_core.inspect",

@@ -1,10 +1,12 @@
 """The public names, and that none of them costs anything before it is used."""
 
 import ast
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -25,7 +27,7 @@ EXPECTED = {
     "enable_caching", "disable_caching", "is_caching_enabled",
     "enable_progress_bars", "disable_progress_bars", "are_progress_bars_disabled",
     "enable_progress_bar", "disable_progress_bar", "is_progress_bar_enabled",
-    "config", "errors", "files", "inspect", "load", "logging", "progress",
+    "config", "errors", "exceptions", "files", "inspect", "load", "logging", "progress",
     "__version__",
 }  # fmt: skip
 
@@ -114,8 +116,22 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = datasets_core.no_such_name
 
 
-def test_editors_see_the_names_that_the_table_has() -> None:
-    tree = ast.parse(Path(datasets_core.__file__).read_text(encoding="utf-8"))
+FEATURES = sorted(name for name, home in datasets_core._HOMES.items() if home.startswith("datasets_core.features."))
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_feature_opens_by_the_path_that_scripts_write(name: str) -> None:
+    assert getattr(datasets_core.features, name) is getattr(datasets_core, name)
+
+
+def test_the_face_of_the_features_has_all_of_them_and_opens_none() -> None:
+    assert sorted(importlib.import_module("datasets_core.features").__all__) == FEATURES
+    assert _modules_after("import datasets_core.features; dir(datasets_core.features)") & HEAVY == set()
+
+
+@pytest.mark.parametrize("package", [datasets_core, importlib.import_module("datasets_core.features")])
+def test_editors_see_the_names_that_the_table_has(package: ModuleType) -> None:
+    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
     guarded = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {
         alias.asname: f"{node.module}.{alias.name}" if node.module == "datasets_core" else node.module
@@ -123,4 +139,4 @@ def test_editors_see_the_names_that_the_table_has() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert seen == datasets_core._HOMES
+    assert seen == package._HOMES
