@@ -56,9 +56,8 @@ def read_csv_by_pandas(
                 yielded = False
                 # pandas must see the end before it knows the footer, and gives no chunk where no row is wanted
                 whole = bool(options.get("skipfooter")) or options.get("nrows") == 0
-                ours: dict[str, Any] = {"encoding": "utf-8", "encoding_errors": "strict"} | (
-                    {"chunksize": None} if whole else {}
-                )
+                ours: dict[str, Any] = {"encoding": "utf-8", "encoding_errors": "strict", "engine": _engine(options)}
+                ours |= {"chunksize": None} if whole else {}
                 found: Any = pd.read_csv(io.BufferedReader(_File(text)), dtype=str, iterator=not whole, **(options | ours))
                 for frame in [found] if whole else _frames(found):
                     if yielded and not len(frame):
@@ -79,6 +78,20 @@ def read_csv_by_pandas(
             raise source.fault(f"pandas cannot read it ({' '.join(reason.split())[:300]})") from error
 
     return settled.pass_on(batches())
+
+
+def _engine(options: dict[str, Any]) -> str | None:
+    """The engine that reads these options: what pandas would fall back to, with a warning, is named at once."""
+    sep, quote = options.get("sep"), options.get("quotechar") or ""
+    is_python = (
+        sep is None
+        or (len(sep) > 1 and sep != r"\s+")
+        or not (sep + quote).isascii()
+        or bool(options.get("skipfooter"))
+        or callable(options.get("on_bad_lines"))
+    )
+    engine: str | None = options.get("engine")
+    return "python" if engine is None and is_python else engine
 
 
 def _frames(reader: Any) -> Iterator[Any]:

@@ -7,7 +7,7 @@ where it is installed, for those that only it has.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}}
 
 _ON_BAD_LINES = ("error", "warn", "skip")
+_TEXTS = (
+    *("delimiter", "sep", "prefix", "thousands", "decimal", "lineterminator", "quotechar", "escapechar", "comment"),
+    *("encoding", "encoding_errors", "date_format", "float_precision"),
+)
+_SWITCHES = (
+    *("mangle_dupe_cols", "skipinitialspace", "keep_default_na", "na_filter", "verbose", "skip_blank_lines"),
+    *("error_bad_lines", "warn_bad_lines", "doublequote", "memory_map"),
+)
 _NOT_FOR_PANDAS = {
     *("delimiter", "column_names", "features"),  # ours, or another name of an option
     *("prefix", "mangle_dupe_cols", "error_bad_lines", "warn_bad_lines", "verbose"),  # gone from pandas
@@ -92,20 +100,40 @@ class CsvConfig(BuilderConfig):
         if self.delimiter is not None:
             self.sep = self.delimiter
         if self.column_names is not None:
-            self.names = list(self.column_names)
+            self.names = self.column_names
+        if (wrong := self._of_another_kind() or self._without_meaning()) is not None:
+            name, advice = wrong
+            raise ConfigurationError(f"{name}={getattr(self, name)!r} means nothing. {advice}.")
+        self.names = None if self.names is None else list(self.names)
         if self.on_bad_lines not in _ON_BAD_LINES and not callable(self.on_bad_lines):
             raise ConfigurationError(f"on_bad_lines={self.on_bad_lines!r} is unknown. Use 'error', 'warn' or 'skip'.")
         if self.names is not None and len(set(self.names)) < len(self.names):
             raise ConfigurationError(f"names={self.names!r} names a column twice. Give each its own name.")
         if not self.mangle_dupe_cols:
             raise ConfigurationError("mangle_dupe_cols=False gives two columns one name. Leave it out, or pass names=.")
-        if (wrong := self._without_meaning()) is not None:
-            name, advice = wrong
-            raise ConfigurationError(f"{name}={getattr(self, name)!r} means nothing. {advice}.")
         if isinstance(self.header, str) and self.header != "infer":
             raise ConfigurationError(f"header={self.header!r} is unknown. Use the number of the header line, 'infer' or None.")
         if not self.error_bad_lines and self.on_bad_lines == "error":  # the old spelling
             self.on_bad_lines = "warn" if self.warn_bad_lines else "skip"
+
+    def _of_another_kind(self) -> tuple[str, str] | None:
+        """The first option with a value of another kind than it has, and what to do; None where there is none."""
+        for name in _TEXTS:
+            value = getattr(self, name)
+            if not isinstance(value, str) and not (value is None and name != "decimal"):
+                return name, "Pass a text" if name == "decimal" else "Pass a text, or None"
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), (bool, int)):
+                return name, "Pass True or False"
+        for name in ("column_names", "names"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, str) or not isinstance(value, Iterable)):
+                return name, "Pass a list of names"
+        for name in ("skiprows", "usecols"):
+            value = getattr(self, name)
+            if not (value is None or _is_count(value) or callable(value) or isinstance(value, Iterable)):
+                return name, "Pass a list, or a function"
+        return None
 
     def _without_meaning(self) -> tuple[str, str] | None:
         """The first option whose value can mean nothing, and what to do; None where all have a meaning."""
@@ -117,11 +145,12 @@ class CsvConfig(BuilderConfig):
             "thousands": (self.thousands is None or (len(self.thousands) == 1 and self.thousands != self.decimal),
                           "Pass one character that is not the decimal point, or None"),
             "quoting": (self.quoting in range(4), "Pass csv.QUOTE_MINIMAL, QUOTE_ALL, QUOTE_NONNUMERIC or QUOTE_NONE"),
+            "skipfooter": (_is_count(self.skipfooter), "Pass a number of lines"),
+            "chunksize": (self.chunksize is None or (_is_count(self.chunksize) and self.chunksize > 0), "Pass a number"),
             "nrows": (self.nrows is None or _is_count(self.nrows), "Pass a number of rows, or None"),
             "skiprows": (not isinstance(self.skiprows, (int, str)) or _is_count(self.skiprows),
                          "Pass a number, a list of numbers, or a function"),
             "header": (not isinstance(self.header, int) or _is_count(self.header), "Pass a number, 'infer' or None"),
-            "names": (not isinstance(self.names, str), "Pass a list of names"),
             "usecols": (not isinstance(self.usecols, (str, int)), "Pass a list of names or numbers, or a function"),
         }  # fmt: skip
         return next(((name, advice) for name, (has_meaning, advice) in rules.items() if not has_meaning), None)

@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import re
 import sys
 import warnings
 
@@ -371,6 +372,25 @@ def test_options_without_meaning_are_refused(options):
         CsvConfig(**options)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("sep", value) for value in (5, [1], b",", True)],
+        *[("delimiter", value) for value in (5, [1])],
+        *[("skiprows", value) for value in ("x", 1.5, True)],
+        *[("memory_map", value) for value in ("x", None, [])],
+        *[(name, 5) for name in ("quotechar", "escapechar", "thousands", "decimal", "comment", "encoding", "lineterminator")],
+        *[(name, "no") for name in ("skip_blank_lines", "na_filter", "doublequote", "skipinitialspace")],
+        *[(name, 5) for name in ("names", "column_names", "usecols")],
+        *[("skipfooter", value) for value in (-1, "x", None)],
+        *[("chunksize", value) for value in (0, "x")],
+    ],
+)
+def test_an_option_of_another_kind_is_named_with_its_value(name, value):
+    with pytest.raises(ConfigurationError, match=re.escape(f"{name}={value!r} means nothing. Pass ")):
+        CsvConfig(**{name: value})
+
+
 def test_an_unknown_option_is_named(build):
     with pytest.raises(UnknownOptionError, match="seperator"):
         build("csv", {"a.csv": b"a\n1\n"}, seperator=";")
@@ -387,6 +407,12 @@ def test_an_option_of_pandas_alone_names_its_extra_where_pandas_is_missing(build
     [
         ({"comment": "#"}, b"a,b\n#c\n1,2#x\n", [{"a": 1, "b": 2}]),
         ({"sep": r"\s+"}, b"a b\n007   x\n", [{"a": 7, "b": "x"}]),
+        ({"sep": "::"}, b"a::b\n007::x\n", [{"a": 7, "b": "x"}]),
+        ({"sep": None}, b"a;b\n007;x\n", [{"a": 7, "b": "x"}]),
+        ({"sep": "\u20ac", "comment": "#"}, "a\u20acb\n007\u20acx#\n".encode(), [{"a": 7, "b": "x"}]),
+        ({"quotechar": "\u00ab", "comment": "#"}, "a,b\n007,\u00abx,\u00ab\n".encode(), [{"a": 7, "b": "x,"}]),
+        ({"on_bad_lines": lambda fields: fields[:2]}, b"a,b\n1,2\n3,4,5\n", [{"a": 1, "b": 2}, {"a": 3, "b": 4}]),
+        ({"skipfooter": 1}, b"a,b\n1,2\nend\n", [{"a": 1, "b": 2}]),
         ({"skipfooter": 1, "engine": "python"}, b"a,b\n1,2\nend\n", [{"a": 1, "b": 2}]),
         ({"lineterminator": ";"}, b"a,b;NA,2;", [{"a": None, "b": 2}]),
         ({"converters": {"a": str.upper}}, b"a,b\nx,2\n", [{"a": "X", "b": 2}]),
@@ -396,7 +422,7 @@ def test_an_option_of_pandas_alone_names_its_extra_where_pandas_is_missing(build
 def test_options_of_pandas_alone_are_read_by_it(build, options, content, rows):
     pytest.importorskip("pandas")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("error")  # of pandas, which falls back to another engine
         assert list(build("csv", {"a.csv": content}, **options)) == rows
 
 
