@@ -8,7 +8,7 @@ import pytest
 from datasets_core.builders._csv_read import read_csv
 from datasets_core.builders._source import Source
 from datasets_core.builders.csv import CsvConfig
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 pd = pytest.importorskip("pandas")
@@ -54,8 +54,13 @@ def near(ours, theirs):
     return ours == theirs
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(TABLES, st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), st.sampled_from(["\n", "\r\n"]), st.booleans())
+@example([(" ",), ("1",), ("  ",)], csv.QUOTE_MINIMAL, "\n", True)  # lines of blanks in a file of one column
+@example([("",), ("x",), ("",)], csv.QUOTE_ALL, "\r\n", False)
+@example([("-nan", "1.5"), ("1", "NA"), ("1E-3", "")], csv.QUOTE_MINIMAL, "\n", True)  # nulls among floats
+@example([("9223372036854775807", "NA"), ("", "-9223372036854775808")], csv.QUOTE_ALL, "\n", False)
+@example([("l1\nl2", "True"), ('q"q', "tRUE")], csv.QUOTE_MINIMAL, "\r\n", False)
 def test_a_table_of_cells_is_read_as_pandas_reads_it(tmp_path_factory, rows, quoting, line_end, ends_with_newline):
     sink = io.StringIO()
     writer = csv.writer(sink, quoting=quoting, lineterminator=line_end)

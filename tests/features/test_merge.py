@@ -79,7 +79,7 @@ def test_the_join_of_plain_types_does_not_depend_on_the_order() -> None:
         assert merge_types(a, b) == merge_types(b, a), (a, b)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(TYPES, TYPES, TYPES)
 def test_the_join_of_nested_types_does_not_depend_on_the_order(a: pa.DataType, b: pa.DataType, c: pa.DataType) -> None:
     assert unordered(merge_types(a, b)) == unordered(merge_types(b, a))

@@ -47,7 +47,6 @@ def test_several_streams_in_a_row_are_one_file(kind):
 
 
 @kinds
-@settings(deadline=None)
 @given(cut=st.integers(min_value=1, max_value=200))
 def test_a_cut_stream_is_an_error_wherever_it_is_cut(kind, cut):
     packed = PACK[kind](b"some data, and more of it " * 10)
@@ -83,7 +82,7 @@ def test_a_plain_file_comes_as_it_is(data):
 
 
 @kinds
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(sizes=st.lists(st.integers(min_value=1, max_value=40_000), min_size=1, max_size=10))
 def test_small_and_large_reads_give_the_same_bytes(kind, sizes):
     with decompressed(io.BytesIO(PACKED[kind]), path="x") as source:

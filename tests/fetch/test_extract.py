@@ -129,7 +129,7 @@ def test_an_attack_by_zip_is_refused_whole_and_leaves_nothing(tmp_path, members)
 
 
 @given(st.lists(st.lists(st.sampled_from(["..", ".", "a", "b", "", "C:"]), min_size=1, max_size=4), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_names_at_all_write_outside(tmp_path_factory, names):
     box = tmp_path_factory.mktemp("box")
     archive = tarred(box / "a.tar", *[("/".join(name) or "x", b"same") for name in names])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from datasets_core.store.hashing import HashedFile
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sizes=st.lists(st.sampled_from([0, 1, 100, 1 << 10, (1 << 20) - 1, 1 << 20, 3 << 20]), max_size=6))
 def test_the_hash_is_that_of_the_file(tmp_path: Path, sizes: list[int]) -> None:
     path = tmp_path / "file"

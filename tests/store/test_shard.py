@@ -104,7 +104,7 @@ def test_foreign_files_are_refused(tmp_path: Path, content: bytes) -> None:
         RowTable.from_file(str(path)).to_table()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(["arrow", "stream", "parquet"]),
     compression=st.sampled_from([None, "lz4", "zstd"]),

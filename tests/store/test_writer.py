@@ -47,7 +47,7 @@ def test_a_record_says_what_the_file_is(tmp_path: Path, table: pa.Table, file_fo
     assert record.split == "train"
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     sizes=st.lists(st.integers(0, 60), max_size=12),
     max_shard_bytes=st.integers(1, 2000),
