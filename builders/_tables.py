@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from datasets_core.building.builder import ArrowBasedBuilder
-from datasets_core.building.hooks import Reread, SplitGenerator
+from datasets_core.building.hooks import SplitGenerator
 from datasets_core.errors import ConfigurationError, DataFilesWarning
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
-from datasets_core.redact import redact
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
 from datasets_core.files import is_url
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.patterns import match
+from datasets_core.redact import redact
 
 from ._source import Source
 
@@ -178,6 +178,3 @@ def _is_paper(path: str) -> bool:
 
 def _listed(names: Any) -> Iterable[Any]:
     return [names] if isinstance(names, (str, os.PathLike)) else names
-
-
-__all__ = ["FileBuilder", "Reread", "Source"]

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from datasets_core.building.builder_config import BuilderConfig
     from datasets_core.meta.info import DatasetInfo
-
-Key = int | str | bytes | tuple[Any, ...]
+    from datasets_core.meta.version import Version
 
 
 @dataclasses.dataclass
@@ -85,7 +84,7 @@ class Builder(Hooks, Protocol):
 
     hash: str
     config_id: str
-    recorded: Any
+    recorded: DatasetInfo
     is_partial: bool
     token: bool | str | None
     storage_options: dict[str, Any]
@@ -98,7 +97,7 @@ class Builder(Hooks, Protocol):
         ...
 
     @property
-    def version(self) -> Any:
+    def version(self) -> Version:
         """Its version."""
         ...
 

@@ -140,7 +140,7 @@ class KeyLog:
         if not self._pending:
             return
         joined = _sorted(np.concatenate(self._pending, axis=1)) if len(self._pending) > 1 else self._pending[0]
-        _check_intervals(joined, [(start, stop, row, 0) for start, stop, row in self._intervals], 0)
+        _check_intervals(joined, [(start, stop, row, 0) for start, stop, row in self._intervals])
         self._pending = [joined]
         self._next_check = min(self._pending_rows * 4, self._memory_keys)
         if self._pending_rows >= self._memory_keys:
@@ -309,7 +309,7 @@ def _place(column: Words) -> tuple[int, int]:
     return value >> _ROW_BITS, value & ((1 << _ROW_BITS) - 1)
 
 
-def _check_intervals(words: Words, intervals: Sequence[tuple[int, int, int, int]], job: int) -> None:
+def _check_intervals(words: Words, intervals: Sequence[tuple[int, int, int, int]]) -> None:
     """Compare digests with intervals `(start, stop, row, job)` that are disjoint and sorted."""
     if not intervals or not words.shape[1]:
         return
@@ -348,7 +348,7 @@ def compare(records: Sequence[KeyRecord], folder: str, *, at_once: int = _MEMORY
             parts.append(part)
         if parts:
             joined = _sorted(np.concatenate(parts, axis=1))
-            _check_intervals(joined, intervals, 0)
+            _check_intervals(joined, intervals)
 
 
 def compare_intervals(records: Sequence[KeyRecord]) -> list[tuple[int, int, int, int]]:

@@ -60,7 +60,6 @@ class ShardWriter:
             )
         defaults = settings()
         self.folder, self.stem, self.split, self.file_format = folder, stem, split, file_format
-        self.given_schema = schema
         self.schema = plain_schema(schema)
         self._max_shard_bytes = defaults.max_shard_bytes if max_shard_bytes is None else max_shard_bytes
         self._batch_bytes = min(defaults.batch_bytes if batch_bytes is None else batch_bytes, self._max_shard_bytes)
