@@ -42,6 +42,7 @@ class Arrow(FileBuilder):
     seeks = True
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """See `FileBuilder.read`."""
         return read_arrow(source)
 
 

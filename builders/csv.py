@@ -262,6 +262,7 @@ class Csv(FileBuilder):
         return pa.string() if {a, b} == {pa.int64(), pa.uint64()} else widened(a, b)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """See `FileBuilder.read`."""
         from ._csv_pandas import read_csv_by_pandas
         from ._csv_read import read_csv
 

@@ -91,6 +91,7 @@ class Json(FileBuilder):
         return joined(a, b)[0]
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """See `FileBuilder.read`."""
         return read_json(source, self.config, schema, as_json=self._as_json())
 
     def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:

@@ -88,6 +88,7 @@ class Parquet(FileBuilder):
             self.info.features = Features({name: features[name] for name in columns if name in features})
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """See `FileBuilder.read`."""
         options = self.config
         try:
             yield from read_parquet(source, options)

@@ -59,6 +59,7 @@ class Text(FileBuilder):
     BUILDER_CONFIG_CLASS = TextConfig
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """See `FileBuilder.read`."""
         return read_text(source, self.config)
 
 

@@ -85,6 +85,7 @@ class Value(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
         return type_from_name(self.dtype)
 
 
@@ -117,6 +118,7 @@ class List(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
         item = feature_to_field("item", self.feature)
         return pa.list_(item) if self.length == -1 else pa.list_(item, self.length)
 
@@ -141,6 +143,7 @@ class LargeList(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
         return pa.large_list(feature_to_field("item", self.feature))
 
 

@@ -41,10 +41,12 @@ class Json(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
         return pa.json_(pa.string())
 
     @property
     def needs_decoding(self) -> bool:
+        """See `Feature.needs_decoding`."""
         return self.decode
 
     def encode_example(self, value: Any) -> str:

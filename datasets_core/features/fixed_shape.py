@@ -57,6 +57,7 @@ class FixedShape(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
         arrow_type = type_from_name(self.dtype)
         for _ in range(self.ndim):
             arrow_type = pa.list_(arrow_type)
@@ -66,6 +67,7 @@ class FixedShape(Feature):
     def arrow_metadata(self) -> dict[bytes, bytes]:
         # The names under which Hugging Face `datasets` finds its extension types. They are not registered here: a
         # process that imports both libraries could not register one name twice, and the storage is the same.
+        """See `Feature.arrow_metadata`."""
         name = f"{_PREFIX}{type(self).__name__}ExtensionType"
         return {EXTENSION_NAME: name.encode(), EXTENSION_VALUE: json.dumps([list(self.shape), self.dtype]).encode()}
 

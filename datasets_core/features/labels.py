@@ -88,6 +88,7 @@ class ClassLabel(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
         return pa.int64()
 
     def str2int(self, values: str | Iterable[Any]) -> int | list[int]:

@@ -41,6 +41,7 @@ class Translation(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
         return pa.struct([(language, pa.string()) for language in self.languages])
 
     def flatten(self) -> dict[str, FeatureType]:
@@ -91,6 +92,7 @@ class TranslationVariableLanguages(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
         return pa.struct([("language", pa.list_(pa.string())), ("translation", pa.list_(pa.string()))])
 
     def flatten(self) -> dict[str, FeatureType]:

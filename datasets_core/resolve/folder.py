@@ -35,17 +35,21 @@ class FolderSource:
 
     @property
     def config_names(self) -> list[str]:
+        """See `Source.config_names`."""
         return [entry.name for entry in self.card.configs] or [DEFAULT]
 
     @property
     def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
         return _default_of(self.card)
 
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
         return self.card.infos
 
     def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
         asked, card = self.request, self.card
         entry = self._entry(card)
         base = files.join(self.folder, asked.data_dir or entry.data_dir or "").rstrip("/") or "/"

@@ -119,17 +119,21 @@ class FormatSource:
 
     @property
     def config_names(self) -> list[str]:
+        """See `Source.config_names`."""
         return [self.request.name or DEFAULT]
 
     @property
     def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
         return self.request.name or DEFAULT
 
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
         return {}
 
     def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
         asked = self.request
         base = asked.data_dir or ""
         if asked.data_files is not None:

@@ -32,10 +32,12 @@ class ScriptSource:
 
     @property
     def config_names(self) -> list[str]:
+        """See `Source.config_names`."""
         return [config.name for config in self.builder_class.BUILDER_CONFIGS] or [DEFAULT]
 
     @property
     def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
         cls = self.builder_class
         if cls.DEFAULT_CONFIG_NAME is not None:
             return cls.DEFAULT_CONFIG_NAME
@@ -44,9 +46,11 @@ class ScriptSource:
 
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
         return read_folder_card(os.path.dirname(self.script)).infos
 
     def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
         asked, script = self.request, read_script(self.script)
         folder = os.path.dirname(script.path)
         found: DataFilesDict | None = None
