@@ -280,6 +280,8 @@ def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         except FileExistsError as error:
             raise DatasetDiskError(path, f"{error.filename} is no folder") from error
+        except FileNotFoundError as error:  # as below /proc, where nobody makes folders
+            raise DatasetDiskError(path, f"no folder {error.filename} can be made there") from error
         lock: filelock.BaseFileLock = filelock.FileLock(path, fallback_to_soft=False)
         try:
             _acquire(lock, path, log_after_seconds)

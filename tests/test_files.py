@@ -226,6 +226,18 @@ def test_a_killed_holder_frees_its_lease(tmp_path: Path) -> None:
         second.stdin.close()
 
 
+def test_a_lock_where_no_folder_can_be_made_is_a_disk_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: str, exist_ok: bool = False) -> None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)  # as Linux does below /proc
+
+    monkeypatch.setattr(os, "makedirs", refused)
+    with (
+        pytest.raises(DatasetDiskError, match="no folder"),
+        files.locked(str(tmp_path / "below" / "lock")),
+    ):
+        pass
+
+
 def test_a_lock_below_a_file_is_a_disk_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DatasetDiskError, match="file is no folder"), files.locked(str(tmp_path / "file" / "lock")):

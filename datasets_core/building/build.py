@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import logging
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -113,7 +113,8 @@ class _Build:
         if instructions is not None and getattr(dl_manager, "manual_dir", None) is None:
             raise ManualDownloadError(builder.label, str(instructions))
         try:
-            splits = list(builder._split_generators(dl_manager))
+            named: Any = builder._split_generators(dl_manager)
+            splits = list(named) if isinstance(named, Iterable) else None
         except DatasetsCoreError:
             raise
         except Exception as error:
@@ -121,6 +122,11 @@ class _Build:
                 f"{builder.label} failed to name its splits, {place_of(error, builder)}: {describe(error)}. "
                 "Mend the code there, or the data that it reads."
             ) from error
+        if splits is None:
+            raise ConfigurationError(
+                f"_split_generators of {builder.label} returns {named!r} ({type(named).__name__}). "
+                "Return a list of SplitGenerators."
+            )
         check_splits(splits, builder.label)
         return splits
 
@@ -352,7 +358,8 @@ def check_split_names(names: Sequence[str], label: str) -> None:
 
 
 def _expected_rows(builder: Builder, split: str) -> int | None:
-    recorded = (builder.recorded.splits or {}).get(split)
+    splits = builder.recorded.splits
+    recorded = splits.get(split) if splits else None
     return recorded.num_examples or None if recorded is not None and not builder.is_partial else None
 
 

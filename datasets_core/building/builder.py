@@ -139,7 +139,12 @@ class DatasetBuilder(abc.ABC):
         self.config, self.config_id = self._create_builder_config(config_name, features, config_id, **config_kwargs)
 
         self.recorded = info.copy() if info is not None else DatasetInfo()
-        self.info = self.recorded.copy().update(self._info())
+        described: Any = self._info()
+        if not isinstance(described, DatasetInfo):
+            raise ConfigurationError(
+                f"_info of {type(self).__name__} returns {described!r} ({type(described).__name__}). Return a DatasetInfo."
+            )
+        self.info = self.recorded.copy().update(described)
         self.info.builder_name, self.info.dataset_name = self.name, self.dataset_name
         self.info.config_name = self.config.name
         self.info.version = self.version

@@ -737,6 +737,8 @@ def test_finished_jobs_of_another_plan_do_not_count(tmp_path):
     [
         ({"train": []}, "'train' .str.. Return a list of SplitGenerators"),
         ([None], "None"),
+        (None, r"^_split_generators of .* returns None \(NoneType\)\. Return a list of SplitGenerators\.$"),
+        (SplitGenerator("train"), r"returns SplitGenerator\(.*\(SplitGenerator\)\. Return a list"),
         ([SplitGenerator("train", ["a.txt"])], "Give a dict"),
     ],
 )

@@ -102,6 +102,16 @@ def test_an_unknown_option_is_refused(tmp_path):
         Single(cache_dir=str(tmp_path), langage="de")
 
 
+@pytest.mark.parametrize("described", [None, {"description": "x"}])
+def test_an_info_that_is_none_is_refused(tmp_path, described):
+    class Undescribed(Single):
+        def _info(self):
+            return described
+
+    with pytest.raises(ConfigurationError, match=r"_info of Undescribed returns .*\. Return a DatasetInfo\."):
+        Undescribed(cache_dir=str(tmp_path))
+
+
 def test_two_configs_of_one_name_are_refused(tmp_path):
     class Twice(Languages):
         BUILDER_CONFIGS = [LanguageConfig("a"), LanguageConfig("a")]  # noqa: RUF012
