@@ -11,7 +11,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal, cast
@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, Literal, cast
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, UnsafeArchiveError
+from datasets_core.fetch.checksum import Digest
 from datasets_core.fetch.decompress import decompressed
 from datasets_core.fetch.members import Budget, Member, MemberKind, safe_path
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
@@ -41,8 +42,8 @@ _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Ru
 _TAR_ERRORS = (tarfile.TarError, EOFError, ValueError, OSError, zlib.error)
 
 
-def detect(path: str | os.PathLike[str]) -> Kind | None:
-    """The kind of a local file or URL by its magic number: an archive, a compression, or None for anything else."""
+def detect(path: str | os.PathLike[str] | BinaryIO) -> Kind | None:
+    """The kind of a local file, URL or open file by its magic number: an archive, a compression, or None for anything else."""
     with _opened(path) as source:
         return kind_of(source.read(HEAD_BYTES))
 
@@ -95,6 +96,24 @@ def walk(source: str | os.PathLike[str] | BinaryIO) -> Iterator[tuple[Member, Ca
             raise ArchiveError(name, what, advice="Give an archive, or open the file itself")
         else:
             raise ArchiveError(name, f"{kind} archives are not opened", advice=_BY_HAND)
+
+
+def check_repeated(source: str | os.PathLike[str] | BinaryIO, repeated: Container[str]) -> None:
+    """Members of one name are harmless when they hold the same bytes.
+
+    Raises:
+        UnsafeArchiveError: members at one of the paths `repeated` differ.
+    """
+    seen: dict[str, str] = {}
+    for member, opener in walk(source):
+        if member.kind != "file" or member.path not in repeated:
+            continue
+        digest = Digest()
+        with opener() as handle:
+            while data := handle.read(_DRAIN):
+                digest.update(data)
+        if seen.setdefault(member.path, digest.hexdigest()) != digest.hexdigest():
+            raise UnsafeArchiveError(_name_of(source), f"member {member.name!r} appears twice and differs", advice=_BY_HAND)
 
 
 def _name_of(source: object) -> str:

@@ -18,12 +18,11 @@ from typing import BinaryIO, cast
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, DatasetDiskError, UnsafeArchiveError
-from datasets_core.fetch.archive import archive_kind, detect, walk
-from datasets_core.fetch.checksum import Digest
+from datasets_core.errors import ArchiveError, DatasetDiskError
+from datasets_core.fetch.archive import archive_kind, check_repeated, detect, walk
 from datasets_core.fetch.decompress import decompressed, open_decompressed
 from datasets_core.fetch.listing import iter_archive, iter_files
-from datasets_core.fetch.members import Budget, Member, Plan, plan
+from datasets_core.fetch.members import Budget, Member, plan
 from datasets_core.fetch.sniff import COMPRESSIONS
 from datasets_core.fetch.temporaries import claim, discard, read_json, sweep, temporary_of
 
@@ -83,7 +82,7 @@ def _write_members(archive: str, target: str, on_bytes: _OnBytes) -> None:
     budget = Budget(archive, os.path.getsize(archive), settings())
     planned = plan(archive, (member for member, _ in walk(archive)), budget)
     if planned.repeated:
-        _check_repeated(archive, planned)
+        check_repeated(archive, planned.repeated)
     _check_space(target, planned.num_bytes)
     os.makedirs(target, _FOLDER_MODE)
     for folder in planned.folders:
@@ -101,22 +100,6 @@ def _write_members(archive: str, target: str, on_bytes: _OnBytes) -> None:
     for link, origin in planned.copies:
         with _naming(archive, link):
             _copy(target, origin, link, on_bytes)
-
-
-def _check_repeated(archive: str, planned: Plan) -> None:
-    """Members of one name are harmless when they hold the same bytes."""
-    seen: dict[str, str] = {}
-    for member, opener in walk(archive):
-        if member.kind != "file" or member.path not in planned.repeated:
-            continue
-        digest = Digest()
-        with opener() as source:
-            while data := source.read(_CHUNK):
-                digest.update(data)
-        if seen.setdefault(member.path, digest.hexdigest()) != digest.hexdigest():
-            raise UnsafeArchiveError(
-                archive, f"member {member.name!r} appears twice and differs", advice="Unpack it by hand and give the folder"
-            )
 
 
 def _check_space(target: str, needed: int) -> None:

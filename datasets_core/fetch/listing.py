@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, DataFilesNotFoundError
-from datasets_core.fetch.archive import walk
-from datasets_core.fetch.members import Budget, Member, link_target
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError, UnsafeArchiveError
+from datasets_core.fetch.archive import check_repeated, detect, walk
+from datasets_core.fetch.members import Budget, Member, Plan, link_target, parents, plan
+from datasets_core.fetch.sniff import COMPRESSIONS
 from datasets_core.redact import redact
 
 _HIDDEN = (".", "__")
+_GIVE_PATH = "Give the path of the archive instead of an open file"
+_BY_HAND = "Unpack it by hand and give the folder"
 
 
 def is_hidden(name: str) -> bool:
@@ -31,51 +34,111 @@ def is_hidden(name: str) -> bool:
 class ArchiveIterable:
     """The regular files of an archive, as (name, open file), in the order of the archive and without unpacking it.
 
-    Files whose own name is hidden are left out, and so are links by name (what they point to comes anyway).
+    Files whose own name is hidden are left out.  Links give the bytes of what they point to, after the files.
+
+    What makes an archive unsafe as a whole refuses it before its first file where its headers can be read beforehand (zip,
+    plain tar); of a compressed tar, which is read once, at the member that shows it.
     """
 
     source: str | BinaryIO
 
     def __iter__(self) -> Iterator[tuple[str, BinaryIO]]:
-        archive = redact(self.source) if isinstance(self.source, str) else "the open file"
-        links: dict[str, str] = {}
-        budget: Budget | None = None
-        for member, opener in walk(self.source):
-            if member.kind in ("symlink", "hardlink"):
-                target = link_target(archive, member)
-                links[member.path] = links.get(target, target)
-            if member.kind not in ("file", "hardlink") or is_hidden(posixpath.basename(member.path)):
-                continue
-            if member.kind == "hardlink":
-                budget = budget or self._budget()
-                for size, handle in self._linked(member, links[member.path]):
-                    budget.take_member()
-                    budget.take_bytes(size)
-                    yield member.name, handle
-                continue
-            yield member.name, opener()  # not closed before its reader drops it: a zip gives several at once
+        if self._is_read_twice():
+            planned = self._planned(member for member, _ in walk(self.source))
+            yield from self._files(planned)
+        else:
+            seen = _Seen(self._name)
+            yield from self._files_as_they_come(seen)
+            planned = self._planned(seen.members)
+        yield from self._copies(planned)
 
-    def _budget(self) -> Budget:
-        """The limits on what the links of the archive may come to: each gives the bytes of its file once more."""
+    @property
+    def _name(self) -> str:
+        return redact(self.source) if isinstance(self.source, str) else "the open file"
+
+    def _is_read_twice(self) -> bool:
+        """Whether a look at all headers is cheap: a zip has them in one place, a plain tar on this disk is sought through."""
+        source = self.source
+        if isinstance(source, str):
+            return not files.is_url(source) and os.path.isfile(source) and not self._is_compressed()
+        return source.seekable() and not self._is_compressed()
+
+    def _is_compressed(self) -> bool:
+        kind = detect(self.source)
+        return kind is not None and kind in COMPRESSIONS
+
+    def _planned(self, members: Iterable[Member]) -> Plan:
         source = self.source
         size = os.path.getsize(source) if isinstance(source, str) and os.path.isfile(source) else None
-        return Budget(redact(source) if isinstance(source, str) else "the open file", size, settings())
+        return plan(self._name, members, Budget(self._name, size, settings()))
 
-    def _linked(self, member: Member, target: str) -> Iterator[tuple[int, BinaryIO]]:
-        """The file that a hard link is another name of: tar stores the second name so, and it is data like any other."""
-        if not isinstance(self.source, str):
-            raise ArchiveError(
-                getattr(self.source, "name", "the open file"),
-                f"member {member.name!r} is a hard link to {member.target!r}",
-                advice="Give the path of the archive instead of an open file",
-            )
-        for found, opener in walk(self.source):
-            if found.path == target and found.kind == "file":
-                yield found.size, opener()
-                return
-        archive = redact(self.source)
-        reason = f"link {member.name!r} points to {member.target!r}, which the archive does not hold"
-        raise ArchiveError(archive, reason, advice="Unpack it by hand and give the folder")
+    def _files(self, planned: Plan) -> Iterator[tuple[str, BinaryIO]]:
+        if planned.repeated:
+            check_repeated(self.source, planned.repeated)
+        for member, opener in walk(self.source):
+            if member.kind == "file" and not is_hidden(posixpath.basename(member.path)):
+                yield member.name, opener()  # not closed before its reader drops it: a zip gives several at once
+
+    def _files_as_they_come(self, seen: _Seen) -> Iterator[tuple[str, BinaryIO]]:
+        is_compared = False
+        for member, opener in walk(self.source):
+            if seen.check(member) and not is_compared:
+                if not isinstance(self.source, str):
+                    raise ArchiveError(self._name, f"member {member.name!r} appears twice", advice=_GIVE_PATH)
+                check_repeated(self.source, self._planned(found for found, _ in walk(self.source)).repeated)
+                is_compared = True
+            if member.kind == "file" and not is_hidden(posixpath.basename(member.path)):
+                yield member.name, opener()
+
+    def _copies(self, planned: Plan) -> Iterator[tuple[str, BinaryIO]]:
+        """The links: by one more walk, or as many as there are links to the same file."""
+        waiting: dict[str, list[str]] = {}
+        for link, origin in planned.copies:
+            if not is_hidden(posixpath.basename(link)):
+                waiting.setdefault(origin, []).append(link)
+        if waiting and not isinstance(self.source, str) and not self._is_read_twice():
+            link, origin = next((links[0], origin) for origin, links in waiting.items())
+            raise ArchiveError(self._name, f"member {link!r} is a link to {origin!r}", advice=_GIVE_PATH)
+        while waiting:
+            done: set[str] = set()
+            for member, opener in walk(self.source):
+                if member.kind == "file" and member.path in waiting and member.path not in done:
+                    done.add(member.path)
+                    yield waiting[member.path].pop(0), opener()
+            if len(done) < len(waiting):
+                raise ArchiveError(self._name, "changed while it was read", advice="Run again when nobody writes it")
+            waiting = {origin: links for origin, links in waiting.items() if links}
+
+
+class _Seen:
+    """The members of an archive that is read once, checked as they come."""
+
+    def __init__(self, archive: str) -> None:
+        self.members: list[Member] = []
+        self._archive = archive
+        self._taken: dict[str, Member] = {}
+        self._folders: set[str] = set()
+
+    def check(self, member: Member) -> bool:
+        """Refuse a member that does not go together with those before it; whether it is a file whose path came before."""
+        if member.kind in ("symlink", "hardlink"):
+            link_target(self._archive, member)
+        above = list(parents(member.path))
+        if member.kind == "folder":
+            above.append(member.path)
+        before = self._taken.get(member.path)
+        if any(path in self._taken for path in above) or (member.kind != "folder" and member.path in self._folders):
+            self._refuse(f"member {member.path!r} is both a folder and not, or lies in what is no folder")
+        if before is not None and "file" in (before.kind, member.kind) and before.kind != member.kind:
+            self._refuse(f"member {member.name!r} appears twice and differs")
+        self._folders.update(path for path in above if path)
+        if member.kind != "folder":
+            self._taken[member.path] = member
+        self.members.append(member)
+        return before is not None and before.kind == member.kind == "file"
+
+    def _refuse(self, reason: str) -> None:
+        raise UnsafeArchiveError(self._archive, reason, advice=_BY_HAND)
 
 
 @dataclass(frozen=True, slots=True)

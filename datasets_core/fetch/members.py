@@ -152,7 +152,7 @@ def plan(archive: str, members: Iterable[Member], budget: Budget) -> Plan:
         else:
             links.setdefault(member.path, member)
     for path in [*sizes, *links]:
-        for above in _parents(path):
+        for above in parents(path):
             folders.setdefault(above, None)
     for path in folders:
         if path in sizes or path in links:
@@ -170,7 +170,8 @@ def _check_repeated(archive: str, member: Member, earlier: Member | None, repeat
     repeated.add(member.path)
 
 
-def _parents(path: str) -> Iterator[str]:
+def parents(path: str) -> Iterator[str]:
+    """The folders above a path, the nearest first."""
     while path := posixpath.dirname(path):
         yield path
 
@@ -211,7 +212,7 @@ class _Links:
     def _resolve(self, member: Member) -> str:
         path = link_target(self._archive, member)
         for _ in range(_LINK_HOPS):
-            through = next((prefix for prefix in (path, *_parents(path)) if prefix in self._links), None)
+            through = next((prefix for prefix in (path, *parents(path)) if prefix in self._links), None)
             if through is None:
                 return path
             path = posixpath.join(link_target(self._archive, self._links[through]), path[len(through) + 1 :]).rstrip("/")

@@ -52,7 +52,7 @@ def archive(request, tmp_path):
 
 def test_an_archive_gives_its_visible_files_in_its_order_each_time(archive):
     wanted = [(name, name.encode()) for name in SHOWN]
-    wanted += [] if archive.endswith("zip") else [("hard", b"b.txt")]
+    wanted += [] if archive.endswith("zip") else [("soft", b"b.txt"), ("hard", b"b.txt")]
     found = iter_archive(archive)
     for again in (found, found, pickle.loads(pickle.dumps(found))):
         assert [(name, source.read()) for name, source in again] == wanted
@@ -65,9 +65,15 @@ def test_an_open_archive_can_be_walked_twice_too(archive):
     assert first == second == SHOWN
 
 
-def test_a_hard_link_in_an_open_file_asks_for_the_path(tmp_path):
+def test_a_link_in_an_open_compressed_file_asks_for_the_path():
     with pytest.raises(ArchiveError, match="Give the path"):
-        list(iter_archive(io.BytesIO(tarred([]))))
+        list(iter_archive(io.BytesIO(gzip.compress(tarred(["b.txt"])))))
+
+
+def test_a_link_in_an_open_file_gives_what_it_points_to():
+    found = [(name, source.read()) for name, source in iter_archive(io.BytesIO(tarred(["b.txt"])))]
+
+    assert found == [("b.txt", b"b.txt"), ("soft", b"b.txt"), ("hard", b"b.txt")]
 
 
 def test_two_walks_at_once_do_not_disturb_each_other(archive):
@@ -194,3 +200,88 @@ def test_a_name_that_a_zip_gives_twice_with_other_bytes_is_refused(tmp_path):
 
     with pytest.raises(UnsafeArchiveError, match="appears twice and differs"):
         list(iter_archive(path))
+
+
+SOFT, HARD = tarfile.SYMTYPE, tarfile.LNKTYPE
+
+
+def packed(path, members):
+    """A tar at `path` of (name, bytes of a file, or (kind, target) of a link)."""
+    with tarfile.open(path, "w:gz" if str(path).endswith("gz") else "w") as archive:
+        for name, content in members:
+            member = tarfile.TarInfo(name)
+            if isinstance(content, bytes):
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+            else:
+                member.type, member.linkname = content
+                archive.addfile(member)
+    return path
+
+
+UNSAFE = {
+    "link out": ([("l", (SOFT, "/etc/passwd"))], "points out of the archive"),
+    "circle of links": ([("l", (SOFT, "m")), ("m", (SOFT, "l"))], "circle"),
+    "link to nothing": ([("l", (SOFT, "none"))], "does not hold"),
+    "other bytes": ([("x", b"2")], "appears twice and differs"),
+    "other bytes, other spelling": ([("./x", b"2")], "appears twice and differs"),
+    "file and link": ([("x", (SOFT, "y")), ("y", b"")], "appears twice and differs"),
+    "file in a file": ([("x/y", b"2")], "both a folder and not"),
+    "file in a link": ([("q/x", b"2"), ("d", (SOFT, "q")), ("d/e", b"3")], "both a folder and not"),
+    "out": ([("../e", b"2")], "leads out"),
+}
+
+
+@pytest.mark.parametrize("case", UNSAFE)
+def test_an_unsafe_archive_is_refused_before_its_first_file(tmp_path, case):
+    members, reason = UNSAFE[case]
+    path = packed(tmp_path / "a.tar", [("x", b"1"), *members])
+
+    for source in (path, io.BytesIO(path.read_bytes())):
+        with pytest.raises(ArchiveError, match=reason):
+            next(iter(iter_archive(source)))
+
+
+@pytest.mark.parametrize("case", UNSAFE)
+def test_an_unsafe_compressed_archive_is_refused_while_it_is_read(tmp_path, case):
+    members, reason = UNSAFE[case]
+    path = packed(tmp_path / "a.tar.gz", [("x", b"1"), *members])
+
+    with pytest.raises(ArchiveError, match=reason):
+        list(iter_archive(path))
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz"])
+def test_files_of_one_name_and_the_same_bytes_are_no_fault(tmp_path, name):
+    path = packed(tmp_path / name, [("x", b"1"), ("./x", b"1")])
+
+    assert [(name, source.read()) for name, source in iter_archive(path)] == [("x", b"1"), ("./x", b"1")]
+
+
+def test_an_open_compressed_tar_with_a_name_twice_asks_for_the_path(tmp_path):
+    path = packed(tmp_path / "a.tar.gz", [("x", b"1"), ("x", b"1")])
+
+    with open(path, "rb") as source, pytest.raises(ArchiveError, match="Give the path"):
+        list(iter_archive(source))
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz"])
+def test_links_give_the_bytes_of_what_they_point_to(tmp_path, name):
+    members = [("l", (SOFT, "d/x")), ("k", (SOFT, "l")), ("d/x", b"1"), ("d/y", b"2"), ("e", (SOFT, "d")), (".h", (SOFT, "k"))]
+    path = packed(tmp_path / name, members)
+
+    found = [(name, source.read()) for name, source in iter_archive(path)]
+
+    assert found[:2] == [("d/x", b"1"), ("d/y", b"2")]
+    assert sorted(found[2:]) == [("e/x", b"1"), ("e/y", b"2"), ("k", b"1"), ("l", b"1")]
+
+
+def test_a_link_in_a_zip_gives_the_bytes_of_what_it_points_to(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x", "1")
+        link = zipfile.ZipInfo("l")
+        link.create_system, link.external_attr = 3, 0o120777 << 16
+        archive.writestr(link, "x")
+
+    assert [(name, source.read()) for name, source in iter_archive(path)] == [("x", b"1"), ("l", b"1")]
