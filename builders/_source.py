@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from datasets_core.errors import ArchiveError, FileFormatError
+from datasets_core.errors import ArchiveError, FileFormatError, UnsafeArchiveError
 from datasets_core.fetch.decompress import open_decompressed
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_of, looks_like_html
 
@@ -64,7 +64,7 @@ class Source:
         if kind not in COMPRESSIONS:
             return handle
         handle.close()
-        return _Checked(self, open_decompressed(self.path))
+        return _Checked(self, open_decompressed(self.path, name=self.name))
 
 
 class _Checked(io.RawIOBase):
@@ -79,6 +79,8 @@ class _Checked(io.RawIOBase):
     def read(self, size: int = -1, /) -> bytes:
         try:
             data: bytes = self._inner.read(size)
+        except UnsafeArchiveError:
+            raise
         except ArchiveError as error:
             raise self._source.fault(
                 f"the compressed data is damaged or cut: {error.reason}", advice="Fetch or compress the file again"

@@ -29,7 +29,6 @@ from datasets_core.errors import (
 from datasets_core.fetch.checksum import Digest, FileRecord, VerificationMode, check_file, differ, record_of
 from datasets_core.fetch.decompress import open_decompressed
 from datasets_core.fetch.http import OFFLINE_ADVICE
-from datasets_core.fetch.members import Budget
 from datasets_core.fetch.parallel import Watch
 from datasets_core.fetch.temporaries import discard, plain_of, read_json, sweep, temporary_of
 from datasets_core.fetch.transfer import Fetched, Source, can_continue
@@ -315,11 +314,10 @@ def _decoded(url: str, path: str, fetched: Fetched) -> Fetched:
         return fetched  # that the file is compressed is what its name says anyway
     if fetched.encoding not in _GZIP:
         raise DownloadError(redact(url), f"the server sends Content-Encoding {fetched.encoding!r}, which was not asked for")
-    budget, digest, plain = Budget(redact(url), os.path.getsize(path), settings()), Digest(), plain_of(path)
+    digest, plain = Digest(), plain_of(path)
     try:
-        with open_decompressed(path) as source, open(plain, "wb") as out:
+        with open_decompressed(path, name=url) as source, open(plain, "wb") as out:
             while data := source.read(_CHUNK):
-                budget.take_bytes(len(data))
                 digest.update(data)
                 out.write(data)
         os.replace(plain, path)

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, Protocol, cast
 
 from datasets_core import files
+from datasets_core.config import settings
 from datasets_core.errors import ArchiveError
+from datasets_core.fetch.members import Budget
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
 from datasets_core.redact import redact
 
@@ -75,11 +77,11 @@ _ARROW_NAMES = {"zst": "zstd", "lz4": "lz4"}
 class _Streams(io.RawIOBase):
     """The plain bytes of one or more gz, bz2 or xz streams in a row."""
 
-    def __init__(self, source: BinaryIO, kind: str, path: str) -> None:
+    def __init__(self, source: BinaryIO, kind: str, path: str, budget: Budget | None) -> None:
         import lzma
         import zlib
 
-        self._source, self._kind, self._path = source, kind, path
+        self._source, self._kind, self._path, self._budget = source, kind, path, budget
         self._errors = (zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
         self._make = _MAKERS[kind]
         self._current = self._make()
@@ -107,6 +109,8 @@ class _Streams(io.RawIOBase):
             if self._current.eof:
                 self._next_stream()
             if out:
+                if self._budget is not None:
+                    self._budget.take_bytes(len(out))
                 view[: len(out)] = out
                 return len(out)
         return 0
@@ -134,10 +138,10 @@ class _Streams(io.RawIOBase):
 class _Frames(io.RawIOBase):
     """The plain bytes of zstd or lz4 frames, by the codecs that pyarrow carries."""
 
-    def __init__(self, source: BinaryIO, kind: str, path: str) -> None:
+    def __init__(self, source: BinaryIO, kind: str, path: str, budget: Budget | None) -> None:
         import pyarrow as pa  # 0.1 s that the other kinds do without
 
-        self._source, self._kind, self._path = source, kind, path
+        self._source, self._kind, self._path, self._budget = source, kind, path, budget
         self._errors = (OSError, pa.ArrowException)
         self._frames = pa.CompressedInputStream(pa.PythonFile(source, mode="r"), _ARROW_NAMES[kind])
 
@@ -150,6 +154,8 @@ class _Frames(io.RawIOBase):
             data = self._frames.read(len(view))
         except self._errors as error:
             raise ArchiveError(self._path, f"damaged or cut {self._kind} data ({error})", advice=_DAMAGED) from error
+        if self._budget is not None:
+            self._budget.take_bytes(len(data))
         view[: len(data)] = data
         return len(data)
 
@@ -159,12 +165,13 @@ class _Frames(io.RawIOBase):
         super().close()
 
 
-def decompressed(source: BinaryIO, *, path: str) -> BinaryIO:
+def decompressed(source: BinaryIO, *, path: str, budget: Budget | None = None) -> BinaryIO:
     """The plain bytes of an open file, whatever of gz, bz2, xz, zst and lz4 it is; a file that is none comes as it is.
 
     Args:
         source: open for reading at its beginning; closed along with the result.
         path: its name for messages.
+        budget: is told of the plain bytes, and refuses too many.
 
     Raises:
         ArchiveError: (while reading) the data is cut, damaged, or followed by foreign bytes.
@@ -174,7 +181,7 @@ def decompressed(source: BinaryIO, *, path: str) -> BinaryIO:
     kind = kind_of(head)
     if kind not in COMPRESSIONS:
         return peeking
-    raw = (_Streams if kind in _MAKERS else _Frames)(peeking, kind, redact(path))
+    raw = (_Streams if kind in _MAKERS else _Frames)(peeking, kind, redact(path), budget)
     return io.BufferedReader(raw, _OUTPUT_BYTES)
 
 
@@ -187,6 +194,21 @@ def _peek(source: Any) -> bytes:
     return head[:HEAD_BYTES]
 
 
-def open_decompressed(path: str, storage_options: dict[str, Any] | None = None) -> BinaryIO:
-    """A local file or fsspec URL, open for reading plain bytes: gz, bz2, xz, zst and lz4 (by magic number) are undone."""
-    return decompressed(cast(BinaryIO, files.open_binary(path, storage_options)), path=path)
+def open_decompressed(path: str, storage_options: dict[str, Any] | None = None, *, name: str | None = None) -> BinaryIO:
+    """A local file or fsspec URL, open for reading plain bytes: gz, bz2, xz, zst and lz4 (by magic number) are undone.
+
+    Args:
+        path: of the file.
+        storage_options: for the file system of a URL.
+        name: by which the user knows it; by default the path.
+
+    Raises:
+        UnsafeArchiveError: (while reading) it unpacks to more than the settings allow of an archive.
+        ArchiveError: (while reading) the data is cut, damaged, or followed by foreign bytes.
+    """
+    handle = cast(BinaryIO, files.open_binary(path, storage_options))
+    size = handle.seek(0, io.SEEK_END) if handle.seekable() else None
+    if size is not None:
+        handle.seek(0)
+    known = name or path
+    return decompressed(handle, path=known, budget=Budget(redact(known), size, settings()))

@@ -146,11 +146,9 @@ def _copy(target: str, origin: str, link: str, on_bytes: _OnBytes) -> None:
 
 
 def _write_single(path: str, target: str, on_bytes: _OnBytes) -> None:
-    budget = Budget(path, os.path.getsize(path), settings())
     os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
     with open_decompressed(path) as source, _new_file(target) as out:
         while data := source.read(_CHUNK):
-            budget.take_bytes(len(data))
             out.write(data)
             on_bytes(len(data))
 

@@ -25,6 +25,7 @@ from datasets_core.errors import (
     FileFormatError,
     MissingDependencyError,
     UnknownOptionError,
+    UnsafeArchiveError,
 )
 from datasets_core.features.base import Value
 from datasets_core.features.labels import ClassLabel
@@ -485,3 +486,10 @@ def test_an_empty_file_has_the_features_that_were_given(build):
 
 def test_a_compressed_file_is_seen_through(build):
     assert list(build("csv", {"a.csv.gz": gzip.compress(b"a\n1\n")})) == [{"a": 1}]
+
+
+def test_a_gz_that_unpacks_to_far_too_much_is_refused_by_the_users_name(path):
+    path.write_bytes(gzip.compress(b"1\n" * 1_000_000) * 60)
+    with pytest.raises(UnsafeArchiveError, match=r"user\.csv\.gz: unpacks to more than 200 times its size"):
+        for _ in read_csv(Source(str(path), "user.csv.gz"), CsvConfig().form(), None):
+            pass

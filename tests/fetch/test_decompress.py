@@ -14,7 +14,8 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core.errors import ArchiveError
+from datasets_core import config
+from datasets_core.errors import ArchiveError, UnsafeArchiveError
 from datasets_core.fetch.decompress import decompressed, open_decompressed
 
 PACK = {
@@ -89,3 +90,24 @@ def test_small_and_large_reads_give_the_same_bytes(kind, sizes):
         pieces = [source.read(size) for size in sizes]
     assert b"".join(pieces) == DATA[: sum(len(piece) for piece in pieces)]
     assert [len(piece) for piece in pieces] == sizes
+
+
+@pytest.mark.parametrize("kind", ["gz", "zst"])
+def test_a_file_that_unpacks_to_far_too_much_is_refused(kind, tmp_path):
+    path = tmp_path / "bomb"
+    path.write_bytes(PACK[kind](bytes(2_000_000)) * 60)
+
+    with (
+        open_decompressed(str(path)) as source,
+        pytest.raises(UnsafeArchiveError, match="bomb: unpacks to more than 200"),
+    ):
+        while source.read(1 << 20):
+            pass
+
+
+def test_a_file_that_unpacks_to_much_is_read_where_the_limit_is_raised(tmp_path):
+    path = tmp_path / "large.gz"
+    path.write_bytes(PACK["gz"](bytes(2_000_000)) * 60)
+
+    with config.using(max_archive_ratio=2000), open_decompressed(str(path)) as source:
+        assert sum(len(data) for data in iter(lambda: source.read(1 << 20), b"")) == 120_000_000
