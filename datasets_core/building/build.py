@@ -139,6 +139,7 @@ class _Build:
             [split.gen_kwargs for split in splits],
             downloads or {},
             local_paths=getattr(dl_manager, "local_paths", ()),
+            caches=getattr(dl_manager, "cache_folders", ()),
             hashed=self.options.verification is VerificationMode.ALL_CHECKS,
         )
 

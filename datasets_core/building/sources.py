@@ -35,6 +35,7 @@ def sources_of(
     *,
     hashed: bool,
     local_paths: Iterable[str] = (),
+    caches: Iterable[str] = (),
 ) -> tuple[SourceRecord, ...]:
     """The record of the sources: data files, downloads, and local files among the arguments of the splits.
 
@@ -44,6 +45,7 @@ def sources_of(
         downloads: what the download manager recorded, by URL.
         hashed: local files are hashed too.
         local_paths: local files that the download manager was asked for, archives among them.
+        caches: folders besides those of the settings whose files are known by where they came from.
     """
     found: dict[str, SourceRecord] = {}
     if isinstance(data_files, DataFilesDict):
@@ -55,9 +57,11 @@ def sources_of(
         found[url] = SourceRecord(
             url, -1 if size is None else int(size), known.identity if known else "", record.get("checksum")
         )
+    limits = settings()
+    cached = tuple(os.path.abspath(folder) + os.sep for folder in (limits.downloads_dir, limits.extracted_dir, *caches))
     named = {path for path, record in found.items() if record.identity}
     for path, size, modified in _local_files([*gen_kwargs, list(local_paths)], but=named):
-        if not _is_cached(path):
+        if not os.path.abspath(path).startswith(cached):
             found[path] = SourceRecord(path, size, str(modified), found[path].sha256 if path in found else None)
     return tuple(_hashed(record) if hashed else record for record in found.values())
 
@@ -140,8 +144,3 @@ def _possible_paths(value: Any) -> Iterator[str]:
                 yield from _possible_paths(item)
             elif os.sep in item:
                 yield item
-
-
-def _is_cached(path: str) -> bool:
-    limits = settings()
-    return any(os.path.abspath(path).startswith(folder + os.sep) for folder in (limits.downloads_dir, limits.extracted_dir))

@@ -85,6 +85,11 @@ class DownloadManager:
         """Bytes of all files that `download` was asked for."""
         return sum(record.num_bytes or 0 for record in self._records.values())
 
+    @property
+    def cache_folders(self) -> tuple[str, str]:
+        """Where downloads are kept, and what is unpacked."""
+        return self._cache().folder, self._extractions().folder
+
     def download(self, url_or_urls: Any) -> Any:
         """Fetch files; local ones are where they are.
 

@@ -38,6 +38,16 @@ def test_secrets_of_urls_are_not_recorded():
     assert found == SourceRecord("https://***@host/a.csv?token=***", 9, "etag", "ff")
 
 
+def test_a_download_is_recorded_once_wherever_it_is_kept(tmp_path):
+    (tmp_path / "cache").mkdir()
+    kept = file(tmp_path / "cache" / "0123")
+    downloads = {"https://host/a.csv": {"num_bytes": 3, "checksum": None}}
+
+    found = sources_of(None, [{"files": [kept]}], downloads, hashed=True, caches=(str(tmp_path / "cache"),))
+
+    assert found == (SourceRecord("https://host/a.csv", 3, "", None),)
+
+
 def test_a_changed_local_source_is_stale_and_a_missing_one_is_not(tmp_path):
     path = file(tmp_path / "a.txt")
     (record,) = sources_of(None, [{"path": path}], {}, hashed=False)
