@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, TextIO
 
 
 class Progress(Protocol):
@@ -68,10 +68,15 @@ def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Ite
         total: how many units make the whole, where known.
         unit: "rows", "files", "jobs", or "B" for bytes (scaled to k, M, G).
     """
-    if are_progress_bars_disabled() or not sys.stderr.isatty():
+    if are_progress_bars_disabled() or not _is_terminal(sys.stderr):
         yield _Silent()
         return
     from tqdm import tqdm  # a bar is drawn in few processes
 
     with tqdm(desc=stage, total=total, unit=unit if unit == "B" else f" {unit}", unit_scale=True, dynamic_ncols=True) as bar:
         yield bar
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody watches; a process without a terminal may have no standard error at all, or a closed one."""
+    return stream is not None and not stream.closed and stream.isatty()

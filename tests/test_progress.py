@@ -33,6 +33,15 @@ def test_nothing_is_drawn_away_from_a_terminal(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == ""
 
 
+def test_nothing_is_drawn_without_a_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    for stream in (None, closed):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with progress.progress("Building train", total=10) as bar:
+            assert bar.update(10) is None
+
+
 def test_nothing_is_drawn_when_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", _Terminal())
     progress.disable_progress_bars()

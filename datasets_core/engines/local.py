@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import logging
 import os
 import signal
 import threading
@@ -11,16 +12,20 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from multiprocessing import process
 from types import ModuleType
 from typing import Any, TypeVar
 
 import cloudpickle
 
 from datasets_core import config
+from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+logger = logging.getLogger(__name__)
 
 _ORPHAN_CHECK_SECONDS = 0.5
 
@@ -80,6 +85,10 @@ class ProcessEngine:
         """See `Engine.run`."""
         count = min(self.workers, len(jobs))
         if count == 0:
+            return
+        if process.current_process().daemon:
+            logger.warning("A daemonic process may start no others: %d jobs run here, one after the other.", len(jobs))
+            yield from SerialEngine().run(function, jobs)
             return
         sent = cloudpickle.dumps((config.settings(), function))
         workers = [_Worker() for _ in range(count)]

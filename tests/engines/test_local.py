@@ -127,3 +127,27 @@ def test_workers_end_with_their_parent(tmp_path: Path, how: signal.Signals) -> N
     parent.send_signal(how)
     parent.communicate(timeout=30)
     assert _ended(pids, 10)
+
+
+_IN_A_DAEMON = """
+import multiprocessing, os
+
+def work(queue):
+    from datasets_core.engines.local import ProcessEngine
+    queue.put([(index, pid == os.getpid()) for index, pid in ProcessEngine(2).run(lambda job: os.getpid(), range(2))])
+
+context = multiprocessing.get_context("fork")
+queue = context.SimpleQueue()
+worker = context.Process(target=work, args=(queue,), daemon=True)
+worker.start()
+worker.join()
+print(queue.get() if not queue.empty() else "nothing")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="forks")
+def test_a_daemonic_process_does_the_jobs_itself() -> None:
+    done = subprocess.run([sys.executable, "-c", _IN_A_DAEMON], capture_output=True, text=True, check=True, timeout=60)
+
+    assert done.stdout.strip() == "[(0, True), (1, True)]", done.stderr
+    assert "2 jobs run here" in done.stderr
