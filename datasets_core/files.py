@@ -31,8 +31,11 @@ _DISK_ERRORS = {
     errno.EDQUOT,
     errno.ENOTDIR,
     errno.ENAMETOOLONG,
+    errno.ELOOP,
+    errno.EISDIR,
+    errno.EIO,
 }
-_NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
+_NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ESTALE}
 LEASE_SECONDS = 60.0
 _PACKAGES = {  # protocol -> the package that fsspec needs for it, and what pip is told
     **dict.fromkeys(("s3", "s3a"), ("s3fs", "datasets_core[s3]")),
@@ -154,6 +157,7 @@ def list_files(
     *,
     max_depth: int | None = None,
     skip_hidden: bool = False,
+    every_kind: bool = False,
 ) -> list[FileEntry]:
     """Every file below `folder`, in the order of their paths, by one walk.
 
@@ -164,15 +168,19 @@ def list_files(
         storage_options: for the file system of a URL.
         max_depth: how many levels to go down; 1 is the folder alone, None all.  A store is listed whole.
         skip_hidden: leave hidden folders out.  A store is listed whole.
+        every_kind: name, with size -1, what is no regular file as well: links that lead nowhere, pipes, devices.
     """
     if not is_url(folder):
-        return sorted(_walk(local_path(folder), max_depth, skip_hidden, frozenset()), key=lambda found: found.path)
+        found = _walk(local_path(folder), max_depth, skip_hidden, every_kind, frozenset())
+        return sorted(found, key=lambda entry: entry.path)
     fs, inner = filesystem(folder, storage_options)
-    found = fs.find(inner, detail=True)
-    return [_remote_entry(fs.unstrip_protocol(name), info) for name, info in sorted(found.items())]
+    listed = fs.find(inner, detail=True)
+    return [_remote_entry(fs.unstrip_protocol(name), info) for name, info in sorted(listed.items())]
 
 
-def _walk(folder: str, depth: int | None, skip_hidden: bool, above: frozenset[tuple[int, int]]) -> Iterator[FileEntry]:
+def _walk(
+    folder: str, depth: int | None, skip_hidden: bool, every_kind: bool, above: frozenset[tuple[int, int]]
+) -> Iterator[FileEntry]:
     here = os.stat(folder)
     mark = (here.st_dev, here.st_ino)
     if mark in above:
@@ -181,10 +189,12 @@ def _walk(folder: str, depth: int | None, skip_hidden: bool, above: frozenset[tu
         for found in entries:
             if found.is_dir():
                 if (depth is None or depth > 1) and not (skip_hidden and found.name.startswith(".")):
-                    yield from _walk(found.path, depth and depth - 1, skip_hidden, above | {mark})
+                    yield from _walk(found.path, depth and depth - 1, skip_hidden, every_kind, above | {mark})
             elif found.is_file():
                 status = found.stat()
                 yield FileEntry(found.path, status.st_size, str(status.st_mtime_ns))
+            elif every_kind:
+                yield FileEntry(found.path, -1, "")
 
 
 def _remote_entry(path: str, info: dict[str, Any]) -> FileEntry:

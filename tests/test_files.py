@@ -199,7 +199,7 @@ def holder_without_flock(path: str, number: int) -> "subprocess.Popen[bytes]":
     )
 
 
-@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ESTALE])
 def test_without_flock_a_lease_admits_one_process_at_a_time(tmp_path: Path, number: int) -> None:
     path = str(tmp_path / "lock")
     with holder_without_flock(path, number) as first:
@@ -235,6 +235,25 @@ def test_a_lock_where_no_folder_can_be_made_is_a_disk_error(tmp_path: Path, monk
         pytest.raises(DatasetDiskError, match="no folder"),
         files.locked(str(tmp_path / "below" / "lock")),
     ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["folder", "circle", "x" * 300])
+def test_a_lock_that_is_no_file_is_a_disk_error(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(DatasetDiskError), files.locked(str(tmp_path / name)):
+        pass
+
+
+def test_a_lock_on_a_broken_disk_is_a_disk_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def broken(descriptor: int, operation: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(fcntl, "flock", broken)
+    with pytest.raises(DatasetDiskError, match="Input/output error"), files.locked(str(tmp_path / "lock")):
         pass
 
 

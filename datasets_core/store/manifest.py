@@ -6,13 +6,14 @@ means that nothing was built.
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from datasets_core import files
-from datasets_core.errors import ManifestError
+from datasets_core.errors import DatasetDiskError, ManifestError
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.layout import EXTENSIONS, MANIFEST_NAME, located
 
@@ -144,6 +145,7 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
 
     Raises:
         ManifestError: it is there and cannot be understood.
+        DatasetDiskError: the path is too long for the system, or a circle of links.
     """
     path = files.join(located(folder), MANIFEST_NAME)
     try:
@@ -153,6 +155,10 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
         return None
     except IsADirectoryError as error:
         raise ManifestError(path, "is a folder", advice="Remove that folder") from error
+    except OSError as error:
+        if error.errno not in {errno.ENAMETOOLONG, errno.ELOOP}:
+            raise
+        raise DatasetDiskError(path, error.strerror or str(error)) from error
     return parse_manifest(data, path=path)
 
 

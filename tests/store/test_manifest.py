@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.errors import ManifestError
+from datasets_core.errors import DatasetDiskError, ManifestError
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.manifest import (
     Manifest,
@@ -151,3 +151,11 @@ def test_a_split_without_shards_is_a_fault(dataset: tuple[str, Manifest]) -> Non
     path.write_text(json.dumps(content))
     with pytest.raises(ManifestError, match=r"\['test'\] have no shards"):
         read_manifest(folder)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "circle"])
+def test_a_path_that_the_system_cannot_follow_is_a_disk_error(tmp_path: Path, name: str) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+
+    with pytest.raises(DatasetDiskError, match=name):
+        read_manifest(str(tmp_path / name))
