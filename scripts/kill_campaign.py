@@ -66,18 +66,27 @@ def shards(folder: str) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(Path(folder).glob("*.arrow"))}
 
 
-def started(cache: str, num_proc: int) -> subprocess.Popen[bytes]:
-    """A process that has its imports behind it and begins to build now."""
+def started(cache: str, num_proc: int, count: int = 1) -> list[subprocess.Popen[bytes]]:
+    """Processes that have their imports behind them and begin to build now, all at once."""
+    crowd = [_waiting(cache, num_proc) for _ in range(count)]
+    for process in crowd:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in crowd:
+        assert process.stdin is not None
+        process.stdin.close()
+    return crowd
+
+
+def _waiting(cache: str, num_proc: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, __file__, "--build", cache, "--num-proc", str(num_proc)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert process.stdout is not None
-    process.stdout.readline()
-    return process
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def build_seconds(cache: str, num_proc: int) -> float:
     """How long an undisturbed build takes, without the end of its process."""
-    with started(cache, num_proc) as process:
+    (process,) = started(cache, num_proc)
+    with process:
         assert process.stdout is not None
         begun = time.monotonic()
         process.stdout.readline()
@@ -115,7 +124,7 @@ def campaign(kills: int, num_proc: int, seed: int, together: int) -> int:
         while killed < kills and rounds < MOST_ROUNDS * kills:
             rounds += 1
             shutil.rmtree(target, ignore_errors=True)
-            crowd = [started(cache, num_proc) for _ in range(together)]
+            crowd = started(cache, num_proc, together)
             time.sleep(chance.uniform(0, seconds))
             victim = chance.choice(crowd)
             victim.send_signal(signal.SIGKILL)
@@ -129,9 +138,12 @@ def campaign(kills: int, num_proc: int, seed: int, together: int) -> int:
             for other in crowd:
                 if other is not victim and other.wait() != 0:
                     wrong += 1
-                    print(f"another process that asked for the dataset ended with {other.returncode}")
-                if other.stdout is not None:
-                    other.stdout.close()
+                    words = b"" if other.stderr is None else other.stderr.read()
+                    print(f"another process that asked for the dataset failed: {words.decode().strip().splitlines()[-1:]}")
+            for process in crowd:
+                for stream in (process.stdout, process.stderr):
+                    if stream is not None:
+                        stream.close()
             again = builder(cache)
             again.download_and_prepare(num_proc=num_proc)
             rest = sorted(path.name for path in Path(target).parent.iterdir())
@@ -158,7 +170,10 @@ def main() -> None:
     parser.add_argument("--build", metavar="CACHE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.build:
+        from datasets_core.building import build as _  # noqa: F401  # a build loads it, and is not begun before
+
         print("ready", flush=True)
+        sys.stdin.read()
         builder(options.build).download_and_prepare(num_proc=options.num_proc[0])
         print("done", flush=True)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import logging
 import os
+import pickle
 import signal
 import threading
 import time
@@ -90,7 +91,7 @@ class ProcessEngine:
             logger.warning("A daemonic process may start no others: %d jobs run here, one after the other.", len(jobs))
             yield from SerialEngine().run(function, jobs)
             return
-        sent = cloudpickle.dumps((config.settings(), function))
+        sent = _sendable((config.settings(), function), "function")
         workers = [_Worker() for _ in range(count)]
         try:
             waiting = iter(range(len(jobs)))
@@ -107,6 +108,21 @@ class ProcessEngine:
         finally:
             for worker in workers:
                 worker.kill()
+
+
+def _sendable(value: Any, what: str) -> bytes:
+    """Pickled for a worker process.
+
+    Raises:
+        ConfigurationError: something in it holds on to this process: an open connection, a lock, a generator.
+    """
+    try:
+        return bytes(cloudpickle.dumps(value))
+    except (TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError) as error:
+        raise ConfigurationError(
+            f"A {what} cannot be sent to a worker process: {error}. "
+            "Make that object where it is used and not in gen_kwargs, in the builder or beside it; or leave num_proc out."
+        ) from error
 
 
 def _up_to(count: int, waiting: Iterator[int]) -> Iterator[int]:
@@ -136,7 +152,7 @@ class _Worker:
 
     def submit(self, sent: bytes, job: Any) -> Future[bytes]:
         """Start one job."""
-        future: Future[bytes] = self._executor.submit(_work, sent, cloudpickle.dumps(job))
+        future: Future[bytes] = self._executor.submit(_work, sent, _sendable(job, "job"))
         return future
 
     def kill(self) -> None:

@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 import types
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core.engines.local import ProcessEngine, send_by_value
-from datasets_core.errors import DatasetBuildError, WorkerDiedError
+from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
 
 _WATCHES = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watches processes by their descriptors")
 
@@ -41,6 +42,14 @@ def test_a_killed_worker_is_an_error_that_names_its_job() -> None:
 
     with pytest.raises(WorkerDiedError, match=r"job 1 of 3 .*kill_second.*ended without a result"):
         list(ProcessEngine(2).run(kill_second, [10, 11, 12]))
+
+
+@pytest.mark.parametrize("held", [threading.Lock(), (number for number in [1])], ids=["lock", "generator"])
+def test_what_cannot_be_sent_is_one_error(held: object) -> None:
+    with pytest.raises(ConfigurationError, match="A job cannot be sent .*cannot pickle.* leave num_proc out"):
+        list(ProcessEngine(2).run(str, [held, held]))
+    with pytest.raises(ConfigurationError, match="A function cannot be sent"):
+        list(ProcessEngine(2).run(lambda job: (job, held), [1, 2]))
 
 
 def test_a_worker_that_leaves_is_an_error_that_names_its_job() -> None:
