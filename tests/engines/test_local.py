@@ -46,7 +46,7 @@ def test_a_killed_worker_is_an_error_that_names_its_job() -> None:
 
 @pytest.mark.parametrize("held", [threading.Lock(), (number for number in [1])], ids=["lock", "generator"])
 def test_what_cannot_be_sent_is_one_error(held: object) -> None:
-    with pytest.raises(ConfigurationError, match="A job cannot be sent .*cannot pickle.* leave num_proc out"):
+    with pytest.raises(ConfigurationError, match=r"A job cannot be sent .*cannot pickle.* leave num_proc out"):
         list(ProcessEngine(2).run(str, [held, held]))
     with pytest.raises(ConfigurationError, match="A function cannot be sent"):
         list(ProcessEngine(2).run(lambda job: (job, held), [1, 2]))
