@@ -66,16 +66,22 @@ def archive_kind(path: str | os.PathLike[str]) -> ArchiveKind | None:
             return "tar" if is_tar(plain.read(HEAD_BYTES)) else None
 
 
-def walk(source: str | os.PathLike[str] | BinaryIO) -> Iterator[tuple[Member, Callable[[], BinaryIO]]]:
+def walk(
+    source: str | os.PathLike[str] | BinaryIO, *, known_as: str | None = None
+) -> Iterator[tuple[Member, Callable[[], BinaryIO]]]:
     """Every member of an archive in its order, with a function that opens it until the next one is taken.
 
     Members that are links or folders come too; what they open to is of no use.
+
+    Args:
+        source: a path, or an open file.
+        known_as: the name of the archive in errors; by default that of `source`.
 
     Raises:
         UnsafeArchiveError: a member would leave the folder, or is a device; or a limit is passed.
         ArchiveError: the archive is damaged, cut, encrypted, or none.
     """
-    name = _name_of(source)
+    name = redact(known_as) if known_as else _name_of(source)
     with _opened(source) as opened:
         head = opened.read(HEAD_BYTES)
         opened.seek(0)
@@ -98,14 +104,14 @@ def walk(source: str | os.PathLike[str] | BinaryIO) -> Iterator[tuple[Member, Ca
             raise ArchiveError(name, f"{kind} archives are not opened", advice=_BY_HAND)
 
 
-def check_repeated(source: str | os.PathLike[str] | BinaryIO, repeated: Container[str]) -> None:
+def check_repeated(source: str | os.PathLike[str] | BinaryIO, repeated: Container[str], *, known_as: str | None = None) -> None:
     """Members of one name are harmless when they hold the same bytes.
 
     Raises:
         UnsafeArchiveError: members at one of the paths `repeated` differ.
     """
     seen: dict[str, str] = {}
-    for member, opener in walk(source):
+    for member, opener in walk(source, known_as=known_as):
         if member.kind != "file" or member.path not in repeated:
             continue
         digest = Digest()
@@ -113,7 +119,8 @@ def check_repeated(source: str | os.PathLike[str] | BinaryIO, repeated: Containe
             while data := handle.read(_DRAIN):
                 digest.update(data)
         if seen.setdefault(member.path, digest.hexdigest()) != digest.hexdigest():
-            raise UnsafeArchiveError(_name_of(source), f"member {member.name!r} appears twice and differs", advice=_BY_HAND)
+            archive = redact(known_as) if known_as else _name_of(source)
+            raise UnsafeArchiveError(archive, f"member {member.name!r} appears twice and differs", advice=_BY_HAND)
 
 
 def _name_of(source: object) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError, DataFilesNotFoundError
+from datasets_core.errors import ArchiveError, ConfigurationError, DataFilesNotFoundError
 from datasets_core.fetch.cache import CachedFile, DownloadCache, Request
 from datasets_core.fetch.checksum import FileRecord, VerificationMode, check_file, check_files, record_of
 from datasets_core.fetch.download_config import DownloadConfig
@@ -183,7 +183,9 @@ class DownloadManager:
         from datasets_core.fetch.listing import iter_archive  # here and below: 5 ms that plain files do without
 
         if isinstance(path_or_buf, (str, os.PathLike)):
-            return iter_archive(self._local(os.fspath(path_or_buf)))
+            place = self._local(os.fspath(path_or_buf))
+            known = self._cache().known(place)
+            return iter_archive(place, known_as=redact(known.url) if known else None)
         return iter_archive(path_or_buf)
 
     def iter_files(self, paths: Any) -> FilesIterable:
@@ -325,13 +327,18 @@ class DownloadManager:
         if not os.path.exists(place):
             raise DataFilesNotFoundError(f"{place} does not exist. Check the path.")
         known: CachedFile | None = self._cache().known(place)
-        return self._extractions().extract(
-            place,
-            identity=known.sha256 if known else None,
-            name=known.url.partition("?")[0] if known else None,
-            force=self.download_config.force_extract,
-            on_bytes=watch.told,
-        )
+        try:
+            return self._extractions().extract(
+                place,
+                identity=known.sha256 if known else None,
+                name=known.url.partition("?")[0] if known else None,
+                force=self.download_config.force_extract,
+                on_bytes=watch.told,
+            )
+        except ArchiveError as error:
+            if known is None:
+                raise
+            raise type(error)(redact(known.url), error.reason, advice=error.advice) from error
 
     # -- all of them
 

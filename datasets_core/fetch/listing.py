@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -41,10 +41,11 @@ class ArchiveIterable:
     """
 
     source: str | BinaryIO
+    known_as: str | None = None
 
     def __iter__(self) -> Iterator[tuple[str, BinaryIO]]:
         if self._is_read_twice():
-            planned = self._planned(member for member, _ in walk(self.source))
+            planned = self._planned(member for member, _ in self._walk())
             yield from self._files(planned)
         else:
             seen = _Seen(self._name)
@@ -52,8 +53,13 @@ class ArchiveIterable:
             planned = self._planned(seen.members)
         yield from self._copies(planned)
 
+    def _walk(self) -> Iterator[tuple[Member, Callable[[], BinaryIO]]]:
+        return walk(self.source, known_as=self.known_as)
+
     @property
     def _name(self) -> str:
+        if self.known_as is not None:
+            return redact(self.known_as)
         return redact(self.source) if isinstance(self.source, str) else "the open file"
 
     def _is_read_twice(self) -> bool:
@@ -74,18 +80,19 @@ class ArchiveIterable:
 
     def _files(self, planned: Plan) -> Iterator[tuple[str, BinaryIO]]:
         if planned.repeated:
-            check_repeated(self.source, planned.repeated)
-        for member, opener in walk(self.source):
+            check_repeated(self.source, planned.repeated, known_as=self.known_as)
+        for member, opener in self._walk():
             if member.kind == "file" and not is_hidden(posixpath.basename(member.path)):
                 yield member.name, opener()  # not closed before its reader drops it: a zip gives several at once
 
     def _files_as_they_come(self, seen: _Seen) -> Iterator[tuple[str, BinaryIO]]:
         is_compared = False
-        for member, opener in walk(self.source):
+        for member, opener in self._walk():
             if seen.check(member) and not is_compared:
                 if not isinstance(self.source, str):
                     raise ArchiveError(self._name, f"member {member.name!r} appears twice", advice=_GIVE_PATH)
-                check_repeated(self.source, self._planned(found for found, _ in walk(self.source)).repeated)
+                whole = self._planned(found for found, _ in self._walk())
+                check_repeated(self.source, whole.repeated, known_as=self.known_as)
                 is_compared = True
             if member.kind == "file" and not is_hidden(posixpath.basename(member.path)):
                 yield member.name, opener()
@@ -101,7 +108,7 @@ class ArchiveIterable:
             raise ArchiveError(self._name, f"member {link!r} is a link to {origin!r}", advice=_GIVE_PATH)
         while waiting:
             done: set[str] = set()
-            for member, opener in walk(self.source):
+            for member, opener in self._walk():
                 if member.kind == "file" and member.path in waiting and member.path not in done:
                     done.add(member.path)
                     yield waiting[member.path].pop(0), opener()
@@ -181,15 +188,20 @@ def _remote(url: str) -> Iterator[str]:
             yield path
 
 
-def iter_archive(path_or_file: str | os.PathLike[str] | BinaryIO) -> ArchiveIterable:
+def iter_archive(path_or_file: str | os.PathLike[str] | BinaryIO, *, known_as: str | None = None) -> ArchiveIterable:
     """The regular files of a zip or tar (plain or compressed) as (name, open file), without unpacking it.
 
     The result can be walked several times; of a path, it can be pickled.  Each file is open until the next one is taken.
 
+    Args:
+        path_or_file: the archive.
+        known_as: its name in errors, as the URL that it came from; by default its path.
+
     Raises:
         ArchiveError: (while walking) the archive is damaged, cut, encrypted, unsafe, or none.
     """
-    return ArchiveIterable(os.fspath(path_or_file) if isinstance(path_or_file, (str, os.PathLike)) else path_or_file)
+    source = os.fspath(path_or_file) if isinstance(path_or_file, (str, os.PathLike)) else path_or_file
+    return ArchiveIterable(source, known_as)
 
 
 def iter_files(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> FilesIterable:

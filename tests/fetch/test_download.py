@@ -18,6 +18,7 @@ from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
     DownloadError,
+    UnsafeArchiveError,
 )
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download import DownloadManager
@@ -203,3 +204,15 @@ def test_local_use_imports_no_client():
     )
     done = subprocess.run([sys.executable, "-c", code, __file__], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_unsafe_archive_is_named_by_the_url_that_it_came_from(site, manager, faults, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("../out", "1")
+    site.pages["/a.zip"] = faults.page(read(tmp_path / "a.zip"))
+    url = site.at("/a.zip?token=abc")
+
+    for use in (manager.download_and_extract, lambda url: list(manager.iter_archive(url))):
+        with pytest.raises(UnsafeArchiveError) as caught:
+            use(url)
+        assert caught.value.path == site.at("/a.zip?token=***")
