@@ -36,6 +36,7 @@ from datasets_core.errors import (
     WorkerDiedError,
 )
 from datasets_core.features.schema import Features
+from datasets_core.fetch import temporaries
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
@@ -43,7 +44,7 @@ from datasets_core.meta.split import is_split_name
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.store.commit import Staging
-from datasets_core.store.garbage import dead_staging, remove_garbage
+from datasets_core.store.garbage import dead_work, remove_garbage
 from datasets_core.store.layout import cache_of
 from datasets_core.store.manifest import Manifest, ShardRecord, SourceRecord
 from datasets_core.store.writer import ShardWriter
@@ -58,7 +59,7 @@ def build(builder: Builder, options: BuildOptions) -> Manifest:
         DatasetsCoreError: of the kind that says what is wrong.
     """
     staging = Staging.adopt_or_create(options.output_dir)
-    _sweep(cache_of(builder.cache_dir), staging)
+    _sweep(cache_of(builder.cache_dir))
     try:
         return _Build(builder, options, staging).run()
     except (KeyboardInterrupt, DownloadError, WorkerDiedError):
@@ -70,11 +71,14 @@ def build(builder: Builder, options: BuildOptions) -> Manifest:
         raise
 
 
-def _sweep(cache_dir: str, mine: Staging) -> None:
-    """Remove what builds of other datasets left in the cache when they were killed."""
-    found = [garbage for garbage in dead_staging(cache_dir) if garbage.path != mine.folder]
+@functools.cache  # once a process: what dies later is found by the next one
+def _sweep(cache_dir: str) -> None:
+    """Remove what builds of other datasets, downloads and extractions left in the cache when they were killed."""
     try:
-        remove_garbage(found)
+        remove_garbage(dead_work(cache_dir))
+        downloads = os.path.join(cache_dir, "downloads")
+        for folder in (downloads, os.path.join(downloads, "extracted"), settings().downloads_dir, settings().extracted_dir):
+            temporaries.sweep(folder)
     except OSError as error:  # this build does without
         logger.info("What dead builds left in %s stays: %s", cache_dir, error)
 

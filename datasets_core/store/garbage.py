@@ -42,10 +42,10 @@ def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> l
     return sorted(_found(folder, latest), key=lambda garbage: garbage.path)
 
 
-def dead_staging(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
-    """The unfinished builds in a cache that no living process can want, by a look at the folders of datasets alone."""
+def dead_work(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
+    """Unfinished builds and files in a cache that no living process can want, by a look at the folders of datasets alone."""
     latest = time.time() - min_age_seconds
-    return [found for folder in _version_folders(cache_dir, 3) for found in _dead_staging(folder, latest)]
+    return [found for folder in _version_folders(cache_dir, 3) for found in _dead_work(folder, latest)]
 
 
 def remove_garbage(found: Iterable[Garbage]) -> int:
@@ -76,10 +76,7 @@ def _found(folder: str, latest: float) -> Iterator[Garbage]:
                 continue
             subfolders.remove(name)  # what is in it goes with it, or stays with it
             yield from _staging(path, latest)
-        for name in names:
-            owner = temporary_owner(name)
-            if owner is not None and not files.is_alive(owner):
-                yield from _aged(os.path.join(here, name), latest, "temporary")
+        yield from _temporaries(here, names, latest)
         if MANIFEST_NAME in names:
             yield from _orphans(here, names, latest)
 
@@ -94,11 +91,23 @@ def _version_folders(folder: str, depth: int) -> Iterator[str]:
                 yield from _version_folders(entry.path, depth - 1)
 
 
-def _dead_staging(folder: str, latest: float) -> Iterator[Garbage]:
+def _dead_work(folder: str, latest: float) -> Iterator[Garbage]:
     with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
-            if parse_staging(entry.path) is not None and entry.is_dir(follow_symlinks=False):
+            if not entry.is_dir(follow_symlinks=False):
+                continue
+            if parse_staging(entry.path) is not None:
                 yield from _staging(entry.path, latest)
+                continue
+            with contextlib.suppress(FileNotFoundError, PermissionError):
+                yield from _temporaries(entry.path, os.listdir(entry.path), latest)
+
+
+def _temporaries(folder: str, names: Iterable[str], latest: float) -> Iterator[Garbage]:
+    for name in names:
+        owner = temporary_owner(name)
+        if owner is not None and not files.is_alive(owner):
+            yield from _aged(os.path.join(folder, name), latest, "temporary")
 
 
 def _staging(path: str, latest: float) -> Iterator[Garbage]:

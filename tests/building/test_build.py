@@ -822,3 +822,19 @@ def test_a_build_removes_what_dead_builds_of_other_datasets_left(tmp_path):
     built(Numbers, tmp_path)
 
     assert litter_of(tmp_path) == []
+
+
+def test_a_build_removes_unfinished_files_of_dead_processes_and_keeps_those_of_living_ones(tmp_path):
+    dead, downloads = 2**22 + 1, tmp_path / "downloads"
+    (tmp_path / "other" / "default" / "0.0.0" / "key").mkdir(parents=True)
+    downloads.mkdir()
+    mapped = tmp_path / "other" / "default" / "0.0.0" / "key" / "cache-1.arrow.tmp-"
+    old = [f"{mapped}{dead}-ab", str(downloads / "0123.part")]
+    living = f"{mapped}{os.getpid()}-ab"
+    for path in (*old, living):
+        with open(path, "w"):
+            os.utime(path, (1, 1))
+
+    built(Numbers, tmp_path)
+
+    assert [path for path in (*old, living) if os.path.exists(path)] == [living]

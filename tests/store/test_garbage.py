@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from datasets_core.files import lease_path, locked
 from datasets_core.meta.rows import row_ranges
-from datasets_core.store.garbage import dead_staging, find_garbage, remove_garbage
+from datasets_core.store.garbage import dead_work, find_garbage, remove_garbage
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.source import open_rows
 
@@ -121,7 +121,7 @@ def test_unfinished_builds_of_dead_processes_are_found_in_a_cache(tmp_path: Path
     _aged(place / f"young.incomplete-{DEAD}-ab", seconds=60)
     _aged(place / f"alive.incomplete-{os.getpid()}-ab")
     (tmp_path / "downloads" / "extracted").mkdir(parents=True)
-    found = dead_staging(str(tmp_path))
+    found = dead_work(str(tmp_path))
     assert [os.path.basename(one.path) for one in found] == [f"old.incomplete-{DEAD}-ab"]
 
 
