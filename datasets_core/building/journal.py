@@ -1,7 +1,7 @@
 """The finished jobs of an unfinished build, so that the next run takes them over.
 
 One JSON line for the plan, one for each finished job, each on the disk before the next job counts.  A line that was cut by a
-crash ends the journal; a shard that is missing or has another size makes its job undone.
+crash ends the journal; a shard that is missing or has other bytes makes its job undone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from datasets_core.building.jobs import ShardResult
 from datasets_core.building.keys import as_json, from_json
+from datasets_core.fetch.checksum import digest_of
 from datasets_core.files import disk_errors, sync_folder
 from datasets_core.store.layout import JOURNAL_NAME
 from datasets_core.store.manifest import ShardRecord
@@ -110,7 +111,9 @@ def _is_whole(result: ShardResult, folder: str) -> bool:
     files = [(shard.name, shard.size) for shard in result.shards]
     if result.keys is not None:
         files += [(name, count * 24) for name, count in result.keys.runs]
-    return all(_size(os.path.join(folder, name)) == size for name, size in files)
+    return all(os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files) and all(
+        digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards
+    )
 
 
 def _size(path: str) -> int:

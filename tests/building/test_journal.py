@@ -69,3 +69,18 @@ def test_a_full_disk_is_one_disk_error(tmp_path):
 
     with pytest.raises(DatasetDiskError, match="No space left"), journal:
         pass
+
+
+def test_a_job_whose_shard_has_other_bytes_is_not_finished(tmp_path, written):
+    (tmp_path / "two.arrow").write_bytes(b"tw0" * 5)
+
+    assert list(Journal(str(tmp_path), "plan").finished) == ["one", "three"]
+
+
+def test_a_shard_outside_the_folder_is_not_taken_over(tmp_path, written):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / JOURNAL_NAME).rename(tmp_path / "inside" / JOURNAL_NAME)
+    journal = tmp_path / "inside" / JOURNAL_NAME
+    journal.write_text(journal.read_text().replace('"one.arrow"', '"../one.arrow"'))
+
+    assert Journal(str(journal.parent), "plan").finished == {}
