@@ -6,6 +6,7 @@ Every folder is listed once, whatever the number of patterns; a path without wil
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ Identity = tuple[str, int, str]
 DataFiles = str | os.PathLike[str] | Sequence[Any] | Mapping[str, Any]
 
 _SHOWN = 10
+_SHARD = re.compile(r"(.*[-.])([0-9]{5})-of-([0-9]{5})(-[0-9a-f]{8,64})?(\.[^/]*)?", re.DOTALL)
 _NOT_PLAIN = re.compile(r"[*?\[\\]|:[:/]|/\.{0,2}(/|$)")
 
 
@@ -152,16 +154,57 @@ def infer_data_files(listing: Sequence[FileEntry], base_path: str | os.PathLike[
     """The files of a folder by the split that their names tell (see `patterns.infer_splits`).
 
     Raises:
-        DataFilesNotFoundError: the folder holds no data file.
+        DataFilesNotFoundError: the folder holds no data file, or one that cannot be read, or not all shards of a set.
     """
     base = os.fspath(base_path)
     entries = dict(zip(_below(base, listing), listing, strict=True))
     splits = patterns.infer_splits(list(entries))
     if not splits:
         raise DataFilesNotFoundError(f"{redact(base)} holds no data file. There is: {_shown(sorted(entries))}.")
-    return DataFilesDict(
-        {split: DataFilesList.from_entries(entries[path] for path in paths) for split, paths in splits.items()}
-    )
+    found = {split: [entries[path] for path in paths] for split, paths in splits.items()}
+    for chosen in found.values():
+        _refuse_unreadable(chosen)
+    _refuse_gaps(splits, base)
+    return DataFilesDict({split: DataFilesList.from_entries(chosen) for split, chosen in found.items()})
+
+
+def _refuse_unreadable(found: Iterable[FileEntry]) -> None:
+    """Refuse what a listing names and nobody can read.
+
+    Raises:
+        DataFilesNotFoundError: a local path that is a link to nothing, or a pipe, a device and the like.
+    """
+    for each in found:
+        if each.size < 0 and not files.is_url(each.path):
+            raise DataFilesNotFoundError(_why_unreadable(each.path))
+
+
+def _why_unreadable(path: str) -> str:
+    if os.path.islink(path) and not os.path.exists(path):
+        return f"{path} is a link to {os.readlink(path)}, which is not there. Fetch the file it stands for, or delete the link."
+    return f"{path} is no regular file but a pipe, a device or a socket. Write its content to a file, and name that."
+
+
+def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str | None = None) -> None:
+    """Refuse shards (`-00000-of-00003`) that are not all there, among those that `pattern` would name.
+
+    Shards may be counted from 1, and each may carry a hash of its own.
+    """
+    sets: dict[tuple[str, str, str], dict[int, str]] = {}
+    for path in itertools.chain.from_iterable(found.values()):
+        if "-of-" in path and (shard := _SHARD.fullmatch(path)):
+            sets.setdefault((shard[1], shard[3], shard[5] or ""), {})[int(shard[2])] = shard[4] or ""
+    for (head, total, tail), numbers in sets.items():
+        count = int(total)
+        wanted = range(1, count + 1) if count in numbers else range(count)
+        names = {number: f"{head}{number:05d}-of-{total}" for number in wanted if number not in numbers}
+        mark = next(iter(numbers.values()))
+        missing = [name + tail for name in names.values() if pattern is None or patterns.match(pattern, [name + mark + tail])]
+        if missing:
+            raise DataFilesNotFoundError(
+                f"{redact(folder)} holds {len(numbers)} of the {count} shards of {head.rstrip('-.')}{tail}; there is no "
+                f"{_shown(missing)}. Fetch what is missing, or name the files that you want one by one in data_files=."
+            )
 
 
 def list_folder(
@@ -181,7 +224,7 @@ def list_folder(
     with looking(folder, "listed"):
         if files.is_url(folder):
             return _list_chain(folder, storage_options) if "::" in folder else _list_remote(folder, storage_options)
-        return files.list_files(folder, max_depth=max_depth, skip_hidden=not hidden)
+        return files.list_files(folder, max_depth=max_depth, skip_hidden=not hidden, every_kind=True)
 
 
 def _list_remote(folder: str, storage_options: dict[str, Any] | None) -> list[FileEntry]:
@@ -325,6 +368,8 @@ class _Search:
             raise DataFilesNotFoundError(
                 f"{path} is a folder, not a data file. Write {os.path.join(name, '**')!r} for the files in it."
             )
+        if os.path.lexists(path):
+            raise DataFilesNotFoundError(_why_unreadable(path))
         folder = os.path.dirname(path)
         raise DataFilesNotFoundError(f"There is no data file {path}. In {folder} there is: {_there(folder)}.")
 
@@ -336,12 +381,15 @@ class _Search:
         if chain or files.is_url(head):
             root = root + "/" if root.endswith("/") else root
         listing = self._listing(root + chain + outer, rest)
-        found = [listing[match] for match in patterns.match(rest, listing)]
+        matches = patterns.match(rest, listing)
+        found = [listing[match] for match in matches]
         if not found:
             there = _shown(sorted(listing)) if listing or chain or files.is_url(head) else _there(root)
             raise DataFilesNotFoundError(
                 f"{redact(name)!r} matches no file in {redact(root + chain + outer)}. There is: {there}."
             )
+        _refuse_unreadable(found)
+        _refuse_gaps({name: matches}, root + chain + outer, rest)
         return found
 
     def _listing(self, root: str, rest: str) -> dict[str, FileEntry]:

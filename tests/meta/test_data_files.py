@@ -266,3 +266,67 @@ def test_no_error_shows_the_password_of_an_address(data_files: object) -> None:
         resolve_data_files(data_files)  # type: ignore[arg-type]
 
     assert "s3cr3t" not in f"{caught.value} {caught.value.args} {vars(caught.value)}"
+
+
+def _shards(folder: Path, *names: str) -> Path:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n1\n")
+    return folder
+
+
+def _inferred(folder: Path) -> DataFilesDict:
+    return infer_data_files(list_folder(str(folder)), folder)
+
+
+@pytest.mark.parametrize(
+    ("names", "missing"),
+    [
+        (("train-00000-of-00003.csv", "train-00002-of-00003.csv"), "train-00001-of-00003.csv"),
+        (("data/odd-00001-of-00002.parquet",), "data/odd-00000-of-00002.parquet"),
+        (("data/train-00001-of-00002-0123456789abcdef.parquet",), "data/train-00000-of-00002.parquet"),
+        (("c4-train.00000-of-00002.json.gz",), "c4-train.00001-of-00002.json.gz"),
+    ],
+)
+def test_a_missing_shard_is_named_and_not_passed_over(tmp_path: Path, names: tuple[str, ...], missing: str) -> None:
+    _shards(tmp_path, *names)
+    with pytest.raises(DataFilesNotFoundError, match=f"there is no {missing}"):
+        _inferred(tmp_path)
+    with pytest.raises(DataFilesNotFoundError, match=os.path.basename(missing)):
+        resolve_data_files(str(tmp_path / os.path.dirname(names[0]) / "*"))
+    assert resolve_data_files([str(tmp_path / name) for name in names])["train"] == [str(tmp_path / name) for name in names]
+
+
+def test_shards_that_are_all_there_are_taken_with_hashes_or_counted_from_one(tmp_path: Path) -> None:
+    names = ["train-00000-of-00002-0123456789abcdef.csv", "train-00001-of-00002-fedcba9876543210.csv"]
+    names += ["test-00001-of-00002.csv", "test-00002-of-00002.csv"]
+    found = _inferred(_shards(tmp_path, *names))
+    assert {split: len(paths) for split, paths in found.items()} == {"train": 2, "test": 2}
+
+
+def test_a_glob_may_choose_among_shards_and_misses_those_that_it_names(tmp_path: Path) -> None:
+    _shards(tmp_path, *(f"t-{number:05d}-of-00020.csv" for number in range(20) if number not in (3, 15)))
+    assert len(resolve_data_files(str(tmp_path / "t-0001[0-4]-of-*.csv"))["train"]) == 5
+    with pytest.raises(DataFilesNotFoundError, match=r"there is no t-00003-of-00020.csv\."):
+        resolve_data_files(str(tmp_path / "t-0000*.csv"))
+
+
+def test_a_link_to_nothing_is_refused_where_it_would_be_read(tmp_path: Path) -> None:
+    _shards(tmp_path, "a.csv")
+    (tmp_path / "b.csv").symlink_to("gone.csv")
+    for ask in (lambda: _inferred(tmp_path), lambda: resolve_data_files(str(tmp_path / "*.csv"))):
+        with pytest.raises(DataFilesNotFoundError, match=r"b\.csv is a link to gone\.csv, which is not there"):
+            ask()
+    with pytest.raises(DataFilesNotFoundError, match=r"b\.csv is a link to gone\.csv"):
+        resolve_data_files(str(tmp_path / "b.csv"))
+    assert len(resolve_data_files(str(tmp_path / "a*.csv"))["train"]) == 1
+
+
+def test_a_pipe_is_no_data_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    for ask in (lambda: _inferred(tmp_path), lambda: resolve_data_files(str(tmp_path / "*.csv"))):
+        with pytest.raises(DataFilesNotFoundError, match=r"pipe\.csv is no regular file"):
+            ask()
+    with pytest.raises(DataFilesNotFoundError, match=r"pipe\.csv is no regular file"):
+        resolve_data_files(str(tmp_path / "pipe.csv"))
