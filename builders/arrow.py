@@ -47,22 +47,22 @@ class Arrow(FileBuilder):
 
 
 def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
-    """The batches of an Arrow file, mapped and validated; at least one, if an empty one.
+    """The batches of an Arrow file, validated; at least one, if an empty one.
 
     Raises:
         FileFormatError: the file is cut, altered, or no Arrow file.
     """
-    with open(source.path, "rb") as handle:
-        head = handle.read(4096)
+    with open(source.path, "rb") as first:
+        head = first.read(4096)
     if not head:
         raise source.fault("is empty: it holds no Arrow schema", advice=_ADVICE)
     try:
-        mapped = pa.memory_map(source.path)
+        handle = pa.OSFile(source.path)  # not mapped: a mapped file that is cut while it is read kills the process
         if head.startswith(_FILE_MAGIC):
-            reader = pa.ipc.open_file(mapped)
+            reader = pa.ipc.open_file(handle)
             schema, batches = reader.schema, (reader.get_batch(index) for index in range(reader.num_record_batches))
         else:
-            reader = pa.ipc.open_stream(mapped)
+            reader = pa.ipc.open_stream(handle)
             schema, batches = reader.schema, iter(reader)
         look_at_names(schema)
         if (twice := repeated(schema.names)) is not None:
@@ -76,7 +76,7 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
         try:
             batch = next(batches, None)
             if batch is None:
-                if not head.startswith(_FILE_MAGIC) and not _ends(mapped, head):
+                if not head.startswith(_FILE_MAGIC) and not _ends(handle, head):
                     raise ValueError("the stream stops without its end mark: it is cut, or its writer was never closed")
                 break
             batch.validate(full=True)
@@ -111,7 +111,7 @@ def look_at_names(fields: Iterable[pa.Field]) -> None:
             look_at_names((field.type.value_field,))
 
 
-def _ends(stream: pa.MemoryMappedFile, head: bytes) -> bool:
+def _ends(stream: pa.NativeFile, head: bytes) -> bool:
     """Whether a stream that has been read to its end closes with the mark of the end, and was not cut between two batches."""
     mark = _END_MARK if head.startswith(_CONTINUATION) else _END_MARK[4:]  # before Arrow 0.15
     end: int = stream.tell()

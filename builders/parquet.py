@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 _MAGIC = b"PAR1"
 _BATCH_ROWS = 65_536
 _BATCH_BYTES = 32 << 20
+_BUFFER_BYTES = 1 << 18  # of each column; without it a row group is read at once
 _ADVICE = "Write or fetch the file again"
 _ON_BAD_FILES = ("error", "warn", "skip")
 
@@ -140,13 +141,25 @@ def _scans(options: ParquetConfig) -> bool:
 def _plain(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
 
-    file = pq.ParquetFile(source.path, memory_map=True, pre_buffer=False, page_checksum_verification=True)
+    file = pq.ParquetFile(  # not mapped: a mapped file that is cut while it is read kills the process
+        source.path, memory_map=False, pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True
+    )
     schema = file.schema_arrow
     columns = _columns(source, schema, options.columns)
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
     rows = options.batch_size or _batch_rows(file.metadata)
-    return schema, (_ordered(batch, schema) for batch in file.iter_batches(rows, columns=columns))
+    return schema, (_ordered(batch, schema) for batch in _whole(file, file.iter_batches(rows, columns=columns)))
+
+
+def _whole(file: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches, as many rows as the footer says: pyarrow takes the end of a cut file for that of its last page."""
+    rows = 0
+    for batch in batches:
+        rows += batch.num_rows
+        yield batch
+    if rows != file.metadata.num_rows:
+        raise ValueError(f"it ends after {rows} of {file.metadata.num_rows} rows")
 
 
 def _filtered(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
