@@ -24,7 +24,7 @@ from datasets_core.building.journal import Journal
 from datasets_core.building.keys import Clash, compare, compare_heads
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
-from datasets_core.building.sources import dataset_identity, identity_of, sources_of
+from datasets_core.building.sources import check_unchanged, dataset_identity, identity_of, sources_of
 from datasets_core.config import settings
 from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import (
@@ -101,6 +101,7 @@ class _Build:
         with Journal(self.staging.folder, _plan_identity(self.builder, self.options, splits)) as journal:
             results = {split.name: self._run_split(split, plans[split.name], journal) for split in splits}
             schema, fitted = self._agree(results, journal)
+        check_unchanged(sources)
         shards = [shard for split, found in fitted.items() for shard in self._split_shards(split, found, schema)]
         manifest = self._manifest(shards, schema, splits, downloads, sources)
         checks.check_manifest(self.builder, manifest, downloads, self.options.verification)

@@ -9,7 +9,7 @@ from typing import Any
 
 from datasets_core.building.hooks import Builder
 from datasets_core.config import settings
-from datasets_core.errors import DatasetsCoreError
+from datasets_core.errors import DatasetsCoreError, FileFormatError
 from datasets_core.fetch.checksum import digest_of
 from datasets_core.files import is_url
 from datasets_core.meta.data_files import DataFilesDict
@@ -95,6 +95,24 @@ def stale_source(manifest: Manifest, data_files: Any, *, hashed: bool = False) -
         if (status.st_size, str(status.st_mtime_ns)) != (record.size, record.identity):
             return record.path
     return None
+
+
+def check_unchanged(sources: Iterable[SourceRecord]) -> None:
+    """See that what was read is what is on record.  A source that is gone was read to its end.
+
+    Raises:
+        FileFormatError: a local file has another size or time than before it was read.
+    """
+    for record in sources:
+        if not record.identity or is_url(record.path):
+            continue
+        try:
+            status = os.stat(record.path)
+        except (OSError, ValueError):
+            continue
+        if (status.st_size, str(status.st_mtime_ns)) != (record.size, record.identity):
+            reason = f"changed while it was read (from {record.size} to {status.st_size} bytes, or by its time)"
+            raise FileFormatError(record.path, reason, advice="Load the dataset again when nothing writes to that file")
 
 
 def _is_altered(record: SourceRecord) -> bool:
