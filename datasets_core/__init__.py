@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from datasets_core.dataset.column import Column as Column
     from datasets_core.dataset.dataset import Dataset as Dataset
     from datasets_core.dataset.group import DatasetDict as DatasetDict
+    from datasets_core.errors import DatasetsError as DatasetsError
     from datasets_core.features.base import LargeList as LargeList
     from datasets_core.features.base import List as List
     from datasets_core.features.base import Sequence as Sequence
@@ -81,6 +82,7 @@ _HOMES = {
     "DatasetBuilder": "datasets_core.building.builder",
     "DatasetDict": "datasets_core.dataset.group",
     "DatasetInfo": "datasets_core.meta.info",
+    "DatasetsError": "datasets_core.errors",
     "DownloadConfig": "datasets_core.fetch.download_config",
     "DownloadManager": "datasets_core.fetch.download",
     "DownloadMode": "datasets_core.fetch.download_config",

@@ -392,7 +392,7 @@ class ManifestError(VerificationError, ValueError):
 
     def __init__(self, path: str, reason: str, *, advice: str = "Mend or delete that file") -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}. {advice}.")
+        super().__init__(f"{path}: {reason.rstrip('.')}. {advice}.")
 
 
 # -- download and archives ---------------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def load_dataset(
     mode = _download_mode(download_mode)
     get_engine(num_proc=num_proc)  # refuses a number that means nothing
     wanted = None if split is None else parse_split(split)
-    builder = load_dataset_builder(
+    request = request_of(
         path,
         name=name,
         data_dir=data_dir,
@@ -106,6 +106,7 @@ def load_dataset(
         storage_options=storage_options,
         **config_kwargs,
     )
+    builder = _resolved(request)
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched
     builder.download_and_prepare(
@@ -133,7 +134,7 @@ def load_dataset_builder(
     storage_options: dict[str, Any] | None = None,
     **config_kwargs: Any,
 ) -> DatasetBuilder:
-    """The builder of a dataset, with its info; nothing is downloaded or built.
+    """The builder of a dataset, with its info, of a built one its splits and sizes too; nothing is downloaded or built.
 
     The arguments are those of `load_dataset`.
     """
@@ -151,6 +152,12 @@ def load_dataset_builder(
         storage_options=storage_options,
         **config_kwargs,
     )
+    builder = _resolved(request)
+    builder.look_at_built()
+    return builder
+
+
+def _resolved(request: Request) -> DatasetBuilder:
     try:
         return resolve(request)
     except UnknownOptionError as error:  # what was meant may be an argument of ours

@@ -331,3 +331,15 @@ def test_a_builder_downloads_and_builds_nothing(csv: Path, tmp_path: Path) -> No
 def test_paths_may_be_path_objects(csv: Path, tmp_path: Path) -> None:
     found = load_dataset("csv", data_files=csv / "train.csv", split="train", cache_dir=tmp_path / "cache")
     assert found.num_rows == 20
+
+
+def test_a_builder_of_a_built_dataset_knows_its_splits(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a\n1\n2\n3\n4\n")
+    cache = str(tmp_path / "cache")
+    assert load_dataset_builder("csv", data_files=str(path), cache_dir=cache).info.splits is None
+
+    load_dataset("csv", data_files=str(path), cache_dir=cache)
+
+    builder = load_dataset_builder("csv", data_files=str(path), cache_dir=cache)
+    assert builder.info.splits["train[:75%]"].num_examples == 3

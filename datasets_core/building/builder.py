@@ -24,11 +24,12 @@ from datasets_core.building.builder_config import (
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepare import prepare
+from datasets_core.building.sources import dataset_identity
 from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
 from datasets_core.engines.engine import Engine
-from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownConfigError
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError, ManifestError, UnknownConfigError
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
@@ -299,7 +300,22 @@ class DatasetBuilder(abc.ABC):
             self._manifest = read_manifest(self._output_dir, self._output_storage_options)
         if self._manifest is None:
             raise DatasetNotFoundError(f"{self.label} is not built in {self._output_dir}. Call download_and_prepare() first.")
+        self._take_sizes(self._manifest)
         return self._manifest
+
+    def look_at_built(self) -> None:
+        """Take the splits and sizes of the dataset that stands in `cache_dir` into `info`, where this very one does."""
+        try:
+            manifest = read_manifest(self._output_dir, self._output_storage_options)
+        except ManifestError:
+            return  # the next build says so, and builds anew
+        if manifest is not None and manifest.identity in ("", dataset_identity(self)):
+            self._take_sizes(manifest)
+
+    def _take_sizes(self, manifest: Manifest) -> None:
+        built = manifest.info
+        self.info.splits, self.info.dataset_size = built.splits, built.dataset_size
+        self.info.download_size, self.info.size_in_bytes = built.download_size, built.size_in_bytes
 
     def _as_dataset(self, manifest: Manifest, split: str | ReadInstruction, in_memory: bool | None) -> Dataset:
         ranges = row_ranges(split, manifest.split_lengths())

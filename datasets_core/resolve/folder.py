@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import DatasetNotFoundError, UnknownConfigError
+from datasets_core.errors import DatasetNotFoundError, ManifestError, UnknownConfigError
 from datasets_core.meta.card import Card, ConfigEntry, read_card, read_dataset_infos
 from datasets_core.meta.data_files import DataFilesDict, looking, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
@@ -19,6 +20,8 @@ from datasets_core.resolve.formats import infer_format
 from datasets_core.resolve.request import DEFAULT, Request, files_below
 from datasets_core.store.layout import MANIFEST_NAME, is_named_by_content
 from datasets_core.store.manifest import read_manifest
+
+_MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known datasets have a tenth of it
 
 
 @dataclass(frozen=True)  # no slots: the card is kept beside the fields
@@ -123,10 +126,17 @@ def read_text(path: str, storage_options: dict[str, Any] | None) -> str | None:
     with looking(path, "read"):
         if not files.is_url(path):
             try:
-                with open(path, encoding="utf-8", errors="replace") as file:
-                    return file.read()
-            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                status = os.stat(path)
+            except (FileNotFoundError, NotADirectoryError):
                 return None
+            if stat.S_ISDIR(status.st_mode):
+                return None
+            if not stat.S_ISREG(status.st_mode):  # a pipe may never end, a device may have no end
+                raise ManifestError(path, "no regular file but a pipe, a device or a socket")
+            if status.st_size > _MAX_TEXT_BYTES:
+                raise ManifestError(path, f"{status.st_size:,} bytes, where at most {_MAX_TEXT_BYTES:,} are read")
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return file.read()
         if files.entry(path, storage_options) is None:
             return None
         with files.open_binary(path, storage_options) as remote:

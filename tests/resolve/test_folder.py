@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from datasets_core.errors import (
 )
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
-from datasets_core.load import load_dataset_builder
+from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.card import Card
 from datasets_core.resolve import folder as folder_room
 from datasets_core.resolve.folder import FolderSource, read_folder_card
@@ -315,3 +316,12 @@ def test_the_card_is_read_once(carded: Path, monkeypatch: pytest.MonkeyPatch) ->
     source.builder()
     assert source.recorded is source.card.infos
     assert read == [str(carded)]
+
+
+@pytest.mark.parametrize("name", ["README.md", "dataset_infos.json"])
+def test_a_pipe_in_place_of_a_card_is_an_error_and_no_wait(name, tmp_path):
+    (tmp_path / "train.csv").write_text("a\n1\n")
+    os.mkfifo(tmp_path / name)
+
+    with pytest.raises(ManifestError, match=f"{name}: no regular file but a pipe"):
+        load_dataset(str(tmp_path), cache_dir=str(tmp_path / "cache"))
