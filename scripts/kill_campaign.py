@@ -37,7 +37,7 @@ from datasets_core.store.layout import JOURNAL_NAME, MANIFEST_NAME  # noqa: E402
 from datasets_core.store.manifest import read_manifest  # noqa: E402
 
 PARTS = 12
-ROWS = 6000
+ROWS = 20_000
 MOST_ROUNDS = 4  # for each kill that was asked for
 
 
@@ -53,7 +53,7 @@ class Campaign(GeneratorBasedBuilder):
     def _generate_examples(self, parts: list[int], **_: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         for part in parts:
             for row in range(ROWS):
-                yield f"{part}-{row}", {"number": part * 10_000 + row, "text": f"row {row} of part {part}"}
+                yield f"{part}-{row}", {"number": part * ROWS + row, "text": f"row {row} of part {part}"}
 
 
 def builder(cache: str) -> Campaign:
