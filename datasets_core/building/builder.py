@@ -29,7 +29,7 @@ from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
 from datasets_core.engines.engine import Engine
-from datasets_core.errors import ConfigurationError, DatasetNotFoundError, ManifestError, UnknownConfigError
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError, ManifestError, UnhashableError, UnknownConfigError
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
@@ -41,12 +41,14 @@ from datasets_core.meta.naming import camelcase_to_snakecase
 from datasets_core.meta.rows import row_ranges
 from datasets_core.meta.split import ReadInstruction
 from datasets_core.meta.version import Version
-from datasets_core.store.fingerprint import fingerprint
+from datasets_core.store.fingerprint import Hasher, fingerprint
 from datasets_core.store.layout import dataset_folder
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.source import open_rows
 
 logger = logging.getLogger(__name__)
+
+_MADE_BY_PYTHON = (".__module__", ".__dict__", ".__weakref__", ".__abstractmethods__", "._abc_impl", ".__parameters__")
 
 _NO_VERSION = Version("0.0.0")
 
@@ -442,14 +444,29 @@ def _source_file(cls: type) -> str | None:
 
 
 def _code_hash(cls: type) -> str:
-    """The identity of the file that defines a class, and of the class in it; "" where there is no such file."""
+    """The identity of the file that defines a class, and of the class in it; of its code where there is no such file.
+
+    A class of a notebook, of standard input or of `exec` has no file: its methods count, and the globals that they use.
+    """
     path = _source_file(cls)
     if path is None or not os.path.isfile(path):
-        return ""
+        try:
+            return Hasher.hash(_own_code(cls))
+        except UnhashableError as error:
+            logger.warning("%s is built anew each time, since its code cannot be told from other code: %s", cls.__name__, error)
+            return os.urandom(16).hex()
     status = os.stat(path)
     return hashlib.sha256(f"{cls.__qualname__}\0{_file_hash(path, status.st_mtime_ns, status.st_size)}".encode()).hexdigest()[
         :32
     ]
+
+
+def _own_code(cls: type) -> list[tuple[str, Any]]:
+    """What the author of a class wrote: its members and those of its bases, but for this library's and Python's."""
+    library = __name__.partition(".")[0]
+    theirs = [base for base in cls.__mro__ if base.__module__.partition(".")[0] not in {library, "abc", "builtins"}]
+    members = [(f"{base.__qualname__}.{name}", member) for base in theirs for name, member in vars(base).items()]
+    return [(name, member) for name, member in members if not name.endswith(_MADE_BY_PYTHON)]
 
 
 @functools.lru_cache(maxsize=256)

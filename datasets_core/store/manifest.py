@@ -202,7 +202,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
         raise ManifestError(path, f"the key {error} is missing", advice=advice) from error
     except ManifestError:
         raise
-    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
         raise ManifestError(path, str(error), advice=advice) from error
 
 

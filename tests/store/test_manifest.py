@@ -159,3 +159,12 @@ def test_a_path_that_the_system_cannot_follow_is_a_disk_error(tmp_path: Path, na
 
     with pytest.raises(DatasetDiskError, match=name):
         read_manifest(str(tmp_path / name))
+
+
+def test_a_size_without_end_is_a_broken_manifest():
+    shard = {"name": "a.arrow", "split": "train", "rows": 1, "size": float("inf"), "num_bytes": 1, "sha256": "", "batches": []}
+    section = {"form": 1, "file_format": "arrow", "verification": "", "created": "", "sources": [], "shards": [shard]}
+    text = json.dumps({"splits": {}, "manifest": section})
+
+    with pytest.raises(ManifestError, match=r"/d/dataset_info\.json"):
+        parse_manifest(text.encode(), path="/d/dataset_info.json")
