@@ -1,6 +1,10 @@
-"""The names of the formats that rows come in."""
+"""The formats that rows come in: their names, and what a user chose."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from datasets_core.errors import ConfigurationError
 
@@ -19,3 +23,20 @@ def format_name(type_: str | None) -> str | None:
     if not isinstance(type_, str | None) or type_ not in _NAMES:
         raise ConfigurationError(f"{type_!r} is no known format of rows. Formats: None (plain Python), 'arrow'.")
     return _NAMES[type_]
+
+
+@dataclass(frozen=True, slots=True)
+class RowFormat:
+    """How rows come out.
+
+    Attributes:
+        type: None for plain Python, else the name of a format.
+        columns: those that come out; None: all.
+        is_complete: the other columns come out too, behind those.
+        kwargs: for the format.
+    """
+
+    type: str | None = None
+    columns: tuple[str, ...] | None = None
+    is_complete: bool = False
+    kwargs: Mapping[str, Any] = field(default_factory=dict)

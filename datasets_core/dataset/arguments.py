@@ -1,0 +1,59 @@
+"""Arguments of the methods of a dataset, checked: names of columns, counts, features."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.schema import Features
+from datasets_core.meta.info import DatasetInfo
+
+
+def agreed(info: DatasetInfo | None, features: Features | None) -> tuple[DatasetInfo | None, Features | None]:
+    """The info and the features, each knowing of the other."""
+    features = as_features(features)
+    if info is not None and info.features is not None:
+        if features is not None and features != info.features:
+            raise ConfigurationError("features and info.features differ. Give one of them.")
+        return info, info.features
+    return info, features
+
+
+def as_features(given: Any) -> Features | None:
+    """The features of an argument, for which a plain dict will do."""
+    if given is None or isinstance(given, Features):
+        return given
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(f"features={given!r} are no features. Give a Features, or a dict of them by column.")
+    return Features(given)
+
+
+def names_of(columnnames_of: str | Sequence[str]) -> list[str]:
+    if isinstance(columnnames_of, str):
+        return [columnnames_of]
+    if not isinstance(columnnames_of, Iterable):
+        raise ArgumentTypeError(f"{columnnames_of!r} names no columns. Give a name or a list of names.")
+    return list(dict.fromkeys(columnnames_of))
+
+
+def as_int(argument: str, given: Any) -> int:
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise ArgumentTypeError(f"{argument}={given!r} is no whole number. Give an int.") from None
+
+
+def row_count(verb: str, n: int) -> int:
+    count = as_int("n", n)
+    if count < 0:
+        raise ConfigurationError(f"Cannot {verb} {n} rows. Give a number that is not negative.")
+    return count
+
+
+def checked_batch_size(batch_size: int) -> int:
+    size = as_int("batch_size", batch_size)
+    if size < 1:
+        raise ConfigurationError(f"A batch of {batch_size} rows has no meaning. Give a batch_size of 1 or more.")
+    return size

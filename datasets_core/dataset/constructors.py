@@ -1,0 +1,149 @@
+"""Datasets made of Python values, generators, buffers and Arrow files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+import pyarrow as pa
+
+from datasets_core.dataset import create
+from datasets_core.dataset.arguments import agreed, as_features
+from datasets_core.dataset.tabled import Tabled
+from datasets_core.errors import ArgumentTypeError
+from datasets_core.features.schema import Features
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.split import Split
+from datasets_core.store.table import RowTable
+
+
+class Constructors(Tabled):
+    """What a dataset is made of: columns, rows, a generator, a file, a buffer."""
+
+    @classmethod
+    def from_dict(
+        cls,
+        mapping: Mapping[str, Any],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        on_mixed_types: str | None = None,
+    ) -> Self:
+        """A dataset of columns, in memory.
+
+        Args:
+            mapping: for each column a list, a numpy array or an Arrow array.
+            features: what the columns are to be; None: what their values say.
+            info: what is known of the dataset; its features count if `features` is None.
+            split: the split that the rows are of.
+            on_mixed_types: "use_json" keeps a column whose values share no type as JSON; None is an error.
+
+        Raises:
+            CastError: columns of different lengths, or values that do not fit.
+
+        >>> Dataset.from_dict({"a": [1, None], "b": ["x", "y"]})[0]
+        {'a': 1, 'b': 'x'}
+        """
+        info, features = agreed(info, features)
+        return cls(create.columns_table(mapping, features, on_mixed_types), info=info, split=split)
+
+    @classmethod
+    def from_list(
+        cls,
+        mapping: Iterable[Mapping[str, Any]],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        on_mixed_types: str | None = None,
+    ) -> Self:
+        """A dataset of rows, in memory; a key that a row lacks is None.
+
+        >>> Dataset.from_list([{"a": 1}, {"a": 2, "b": "x"}])["b"][:]
+        [None, 'x']
+
+        Raises:
+            CastError: values that do not fit, with column and row.
+        """
+        info, features = agreed(info, features)
+        return cls(create.rows_table(mapping, features, on_mixed_types), info=info, split=split)
+
+    @classmethod
+    def from_generator(
+        cls,
+        generator: Callable[..., Iterable[Mapping[str, Any]]],
+        features: Features | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        keep_in_memory: bool = False,
+        gen_kwargs: Mapping[str, Any] | None = None,
+        num_proc: int | None = None,
+        split: str = Split.TRAIN,
+        fingerprint: str | None = None,
+        writer_batch_size: int | None = None,
+    ) -> Self:
+        """A dataset of the rows that a generator function yields, written to the cache in bounded memory.
+
+        The same function with the same arguments is not run again: what it closes over, its code and `gen_kwargs` are its
+        identity, unless `fingerprint` is given.
+
+        Args:
+            generator: gives an iterable of dicts, called with `gen_kwargs`.
+            features: what the columns are to be; None: what the values say, widened as more are seen.
+            cache_dir: the cache; that of the settings if None.
+            keep_in_memory: hold the rows in memory and write nothing.
+            gen_kwargs: arguments of the generator.
+            num_proc: worker processes; the lists among `gen_kwargs` are divided among them, in order.
+            split: the split that the rows are of.
+            fingerprint: the identity of the rows.
+            writer_batch_size: has no effect: batches are bounded by their bytes.
+
+        Raises:
+            CastError: a value that does not fit the others of its column, or its feature.
+            DatasetGenerationError: the generator failed.
+        """
+        from datasets_core.dataset.generated import Recipe, generated  # 6 ms that reading does without
+
+        if gen_kwargs is not None and not isinstance(gen_kwargs, Mapping):
+            raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")
+        made = generated(
+            Recipe(generator, dict(gen_kwargs or {}), as_features(features), str(split)),
+            cache_dir=None if cache_dir is None else os.fspath(cache_dir),
+            keep_in_memory=keep_in_memory,
+            num_proc=num_proc,
+            key=fingerprint,
+        )
+        return cls(made.table, info=made.info, split=split, fingerprint=made.fingerprint)
+
+    @classmethod
+    def from_file(
+        cls,
+        filename: str | os.PathLike[str],
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        indices_filename: str | os.PathLike[str] | None = None,
+        in_memory: bool = False,
+    ) -> Self:
+        """The rows of an Arrow file (file or stream format) or of a Parquet file, mapped.
+
+        Raises:
+            DamagedShardError: the file is cut, damaged or of another kind.
+        """
+        table = RowTable.from_file(os.fspath(filename), in_memory=in_memory)
+        index = None if indices_filename is None else RowTable.from_file(os.fspath(indices_filename)).to_table()
+        return cls(table, info=info, split=split, indices_table=index)
+
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: pa.Buffer | bytes,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        indices_buffer: pa.Buffer | bytes | None = None,
+    ) -> Self:
+        """The rows of an Arrow file or stream that is in memory.
+
+        Raises:
+            DamagedShardError: the bytes are cut, damaged or of another kind.
+        """
+        index = None if indices_buffer is None else create.buffer_table(indices_buffer)
+        return cls(create.buffer_table(buffer), info=info, split=split, indices_table=index)

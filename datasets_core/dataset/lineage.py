@@ -1,0 +1,65 @@
+"""`Lineage`: how the rows of a dataset came about, from which its fingerprint follows when it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from datasets_core.store.fingerprint import fingerprint
+
+
+class Lineage:
+    """What a dataset was made of: a fingerprint that is known, or an operation on datasets before it.
+
+    The hash is computed at the first call and kept: a selection of a million rows costs nothing until something is to be
+    found again by its fingerprint.
+
+    Args:
+        operation: what was done, or "known".
+        parts: the lineages of the datasets before it and the arguments of the operation; for "known" the fingerprint.
+
+    >>> Lineage.known("ab12").fingerprint
+    'ab12'
+    >>> made = Lineage("select", (Lineage.known("ab12"), [3, 1]))
+    >>> made.fingerprint == Lineage("select", (Lineage.known("ab12"), [3, 1])).fingerprint
+    True
+    """
+
+    __slots__ = ("_found", "_operation", "_parts")
+
+    def __init__(self, operation: str, parts: tuple[Any, ...]) -> None:
+        self._operation, self._parts = operation, parts
+        self._found: str | None = None
+
+    @classmethod
+    def known(cls, found: str) -> Lineage:
+        """That of rows whose fingerprint is known."""
+        lineage = cls("known", ())
+        lineage._found = found
+        return lineage
+
+    def then(self, operation: str, *arguments: Any, new_fingerprint: str | None = None) -> Lineage:
+        """That of what an operation makes of these rows; the fingerprint is `new_fingerprint`, where one is given."""
+        return Lineage(operation, (self, *arguments)) if new_fingerprint is None else Lineage.known(new_fingerprint)
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that tell the rows from all others; random where a part cannot be hashed."""
+        waiting = [self]
+        while waiting:  # no recursion: a chain may be thousands of operations long
+            lineage = waiting[-1]
+            unknown = [part for part in lineage._parts if isinstance(part, Lineage) and part._found is None]
+            if unknown:
+                waiting.extend(unknown)
+            else:
+                waiting.pop()._settle()
+        assert self._found is not None
+        return self._found
+
+    def _settle(self) -> None:
+        if self._found is None:
+            parts = [part._found if isinstance(part, Lineage) else part for part in self._parts]
+            self._found = fingerprint(self._operation, *parts, what=f"The result of {self._operation}")
+            self._parts = ()  # a long index need not be held for it any more
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Lineage.known, (self.fingerprint,)
