@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from datasets_core.store.fingerprint import fingerprint
+from datasets_core.errors import UnhashableError
+from datasets_core.store.fingerprint import Hasher, fingerprint
 
 
 class Lineage:
@@ -24,17 +25,18 @@ class Lineage:
     True
     """
 
-    __slots__ = ("_found", "_operation", "_parts")
+    __slots__ = ("_found", "_lasts", "_operation", "_parts")
 
     def __init__(self, operation: str, parts: tuple[Any, ...]) -> None:
         self._operation, self._parts = operation, parts
         self._found: str | None = None
+        self._lasts = True
 
     @classmethod
-    def known(cls, found: str) -> Lineage:
+    def known(cls, found: str, lasts: bool = True) -> Lineage:
         """That of rows whose fingerprint is known."""
         lineage = cls("known", ())
-        lineage._found = found
+        lineage._found, lineage._lasts = found, lasts
         return lineage
 
     def then(self, operation: str, *arguments: Any, new_fingerprint: str | None = None) -> Lineage:
@@ -55,11 +57,21 @@ class Lineage:
         assert self._found is not None
         return self._found
 
+    @property
+    def lasts(self) -> bool:
+        """Whether another run of the same program finds the same fingerprint; False where a part cannot be hashed."""
+        return bool(self.fingerprint) and self._lasts
+
     def _settle(self) -> None:
         if self._found is None:
             parts = [part._found if isinstance(part, Lineage) else part for part in self._parts]
-            self._found = fingerprint(self._operation, *parts, what=f"The result of {self._operation}")
+            self._lasts = all(part._lasts for part in self._parts if isinstance(part, Lineage))
+            try:
+                self._found = Hasher.hash((self._operation, *parts))
+            except UnhashableError:
+                self._lasts = False
+                self._found = fingerprint(self._operation, *parts, what=f"The result of {self._operation}")  # warns
             self._parts = ()  # a long index need not be held for it any more
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Lineage.known, (self.fingerprint,)
+        return Lineage.known, (self.fingerprint, self._lasts)

@@ -160,14 +160,14 @@ class Staging:
 
     def _commit_remote(self, staged: Manifest, final: Manifest, storage_options: dict[str, Any] | None) -> None:
         store, root = files.filesystem(self.target, storage_options)
-        _again_on_failure(self.target, lambda: store.makedirs(root, exist_ok=True))
+        again_on_failure(self.target, lambda: store.makedirs(root, exist_ok=True))
         for old, new in zip(staged.shards, final.shards, strict=True):
             local, remote = os.path.join(self.folder, old.name), f"{root.rstrip('/')}/{new.name}"
             if not _is_there(store, remote, new.size):  # its name holds its hash: what is there is the same
-                _again_on_failure(files.join(self.target, new.name), partial(_put, store, local, remote, new.size))
+                again_on_failure(files.join(self.target, new.name), partial(put_file, store, local, remote, new.size))
         content = manifest_bytes(final)
         path = f"{root.rstrip('/')}/{MANIFEST_NAME}"
-        _again_on_failure(files.join(self.target, MANIFEST_NAME), lambda: store.pipe_file(path, content))
+        again_on_failure(files.join(self.target, MANIFEST_NAME), lambda: store.pipe_file(path, content))
 
     def _clean_up(self) -> None:
         try:
@@ -186,7 +186,7 @@ def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
             name = shard_file_name(info.dataset_name or "dataset", split, index, len(records), EXTENSIONS[manifest.file_format])
             if by_content:
                 stem, dot, extension = name.rpartition(".")
-                name = f"{stem}-{record.sha256[:_HASH_DIGITS]}{dot}{extension}"
+                name = f"{stem}-{record.sha256[:_HASH_DIGITS] or os.urandom(_HASH_DIGITS // 2).hex()}{dot}{extension}"
             named.append(replace(record, name=name))
         shards += named
         if info.splits is not None and split in info.splits:
@@ -281,14 +281,19 @@ def _is_there(store: Any, path: str, size: int) -> bool:
         return False
 
 
-def _put(store: Any, local: str, remote: str, size: int) -> None:
+def put_file(store: Any, local: str, remote: str, size: int) -> None:
+    """Send a file to a store, and see that it has come.
+
+    Raises:
+        OSError: the store refuses it, or has another size of it.
+    """
     store.put_file(local, remote)
     store.invalidate_cache()
     if not _is_there(store, remote, size):
         raise OSError(f"the object has not the {size:,} bytes that were sent")
 
 
-def _again_on_failure(url: str, act: Any) -> None:
+def again_on_failure(url: str, act: Any) -> None:
     """Call `act`, and again with growing pauses while the store fails.
 
     Raises:

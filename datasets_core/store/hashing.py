@@ -20,10 +20,14 @@ class HashedFile:
     """A file that is new, is written from front to back, and ends as (size, sha256) on the disk.
 
     It has what pyarrow asks of a Python file: `write`, `flush`, `close`, `closed`.
+
+    Args:
+        path: the file.
+        is_hashed: False leaves the hash out: it takes longer than writing does.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, *, is_hashed: bool = True) -> None:
+        self.path, self.is_hashed = path, is_hashed
         self.closed = False
         self.position = 0
         self._discarding = False
@@ -45,7 +49,7 @@ class HashedFile:
         while rest.nbytes:
             rest = rest[os.write(self._descriptor, rest) :]
         self.position += total
-        if self.position - self._announced >= _BLOCK:
+        if self.is_hashed and self.position - self._announced >= _BLOCK:
             self._announce()
         return total
 
@@ -57,15 +61,16 @@ class HashedFile:
         self.closed = True
 
     def finish(self) -> tuple[int, str]:
-        """Have everything on the disk, and close: (bytes, sha256 in hex)."""
+        """Have everything on the disk, and close: (bytes, sha256 in hex, "" where it was left out)."""
         os.fsync(self._descriptor)
         self._join()
         if self._failure is not None:
             raise self._failure
-        self._hash_up_to(self.position)
+        if self.is_hashed:
+            self._hash_up_to(self.position)
         os.close(self._descriptor)
         self.closed = True
-        return self.position, self._sha256.hexdigest()
+        return self.position, self._sha256.hexdigest() if self.is_hashed else ""
 
     def discard(self) -> None:
         """Close and remove the file; what is written from now on is dropped."""

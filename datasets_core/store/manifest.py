@@ -30,7 +30,7 @@ class ShardRecord:
         rows: number of rows.
         size: bytes of the file.
         num_bytes: bytes of the rows in Arrow's memory layout.
-        sha256: of the file, in hex.
+        sha256: of the file, in hex; "" where it was left out.
         batches: row counts of its record batches (row groups in Parquet) as runs `((rows, how many in a row), …)`.
     """
 

@@ -40,6 +40,7 @@ class ShardWriter:
         file_format: "arrow" (IPC file) or "parquet".
         max_shard_bytes: bytes of rows (in Arrow's layout) at which a new shard is begun.
         batch_bytes, batch_rows: bounds of one record batch; larger ones are cut, down to one row.  Settings, where None.
+        is_hashed: False leaves the sha256 out, for rows that can be made again.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class ShardWriter:
         max_shard_bytes: int | None = None,
         batch_bytes: int | None = None,
         batch_rows: int | None = None,
+        is_hashed: bool = True,
     ) -> None:
         if file_format not in EXTENSIONS:
             raise ConfigurationError(
@@ -71,6 +73,7 @@ class ShardWriter:
         self._records: list[ShardRecord] = []
         self._shard: _OpenShard | None = None
         self._closed = False
+        self._is_hashed = is_hashed
 
     def write(self, data: pa.RecordBatch | pa.Table) -> None:
         """Append the rows of a batch or table.
@@ -176,9 +179,10 @@ class ShardWriter:
         path = os.path.join(self.folder, f"{self.stem}-{len(self._records):05d}.{EXTENSIONS[self.file_format]}")
         with files.disk_errors(path):
             if self.file_format == "parquet":
-                self._shard = _ParquetShard(path, self.schema, self._batch_bytes * _BATCHES_PER_ROW_GROUP)
+                row_group_bytes = self._batch_bytes * _BATCHES_PER_ROW_GROUP
+                self._shard = _ParquetShard(path, self.schema, row_group_bytes, is_hashed=self._is_hashed)
             else:
-                self._shard = _ArrowShard(path, self.schema)
+                self._shard = _ArrowShard(path, self.schema, is_hashed=self._is_hashed)
         return self._shard
 
     def _finish(self) -> None:
@@ -213,11 +217,11 @@ def _divide(batch: pa.RecordBatch, max_bytes: int, max_rows: int) -> Iterator[pa
 class _OpenShard:
     """A shard that is being written, under a temporary name."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_hashed: bool) -> None:
         self.path = path
         self.rows = self.num_bytes = 0
         self.batch_rows: list[int] = []
-        self.file = HashedFile(temporary_path(path))
+        self.file = HashedFile(temporary_path(path), is_hashed=is_hashed)
         self.sink = pa.BufferedOutputStream(pa.PythonFile(self.file, mode="w"), _BUFFER)
 
     def write(self, batch: pa.RecordBatch, num_bytes: int) -> None:
@@ -250,8 +254,8 @@ class _OpenShard:
 
 
 class _ArrowShard(_OpenShard):
-    def __init__(self, path: str, schema: pa.Schema) -> None:
-        super().__init__(path)
+    def __init__(self, path: str, schema: pa.Schema, *, is_hashed: bool) -> None:
+        super().__init__(path, is_hashed=is_hashed)
         try:
             self._writer = pa.ipc.new_file(self.sink, schema)
         except BaseException:
@@ -268,10 +272,10 @@ class _ArrowShard(_OpenShard):
 
 
 class _ParquetShard(_OpenShard):
-    def __init__(self, path: str, schema: pa.Schema, row_group_bytes: int) -> None:
+    def __init__(self, path: str, schema: pa.Schema, row_group_bytes: int, *, is_hashed: bool) -> None:
         import pyarrow.parquet as pq  # 12 ms that shards in Arrow's own format do without
 
-        super().__init__(path)
+        super().__init__(path, is_hashed=is_hashed)
         self._schema, self._row_group_bytes = schema, row_group_bytes
         self._waiting: list[pa.RecordBatch] = []
         self._waiting_bytes = 0
