@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from datasets_core.dataset.dataset import Dataset as Dataset
     from datasets_core.dataset.group import DatasetDict as DatasetDict
     from datasets_core.errors import DatasetsError as DatasetsError
+    from datasets_core.features.audio import Audio as Audio
     from datasets_core.features.base import LargeList as LargeList
     from datasets_core.features.base import List as List
     from datasets_core.features.base import Sequence as Sequence
@@ -38,10 +39,17 @@ if TYPE_CHECKING:
     from datasets_core.features.fixed_shape import Array3D as Array3D
     from datasets_core.features.fixed_shape import Array4D as Array4D
     from datasets_core.features.fixed_shape import Array5D as Array5D
+    from datasets_core.features.image import Image as Image
     from datasets_core.features.labels import ClassLabel as ClassLabel
+    from datasets_core.features.pdf import Pdf as Pdf
     from datasets_core.features.schema import Features as Features
+    from datasets_core.features.science import BioSequence as BioSequence
+    from datasets_core.features.science import BioStructure as BioStructure
+    from datasets_core.features.science import Mesh as Mesh
+    from datasets_core.features.science import Nifti as Nifti
     from datasets_core.features.translation import Translation as Translation
     from datasets_core.features.translation import TranslationVariableLanguages as TranslationVariableLanguages
+    from datasets_core.features.video import Video as Video
     from datasets_core.fetch.checksum import VerificationMode as VerificationMode
     from datasets_core.fetch.download import DownloadManager as DownloadManager
     from datasets_core.fetch.download_config import DownloadConfig as DownloadConfig
@@ -75,6 +83,9 @@ _HOMES = {
     "Array4D": "datasets_core.features.fixed_shape",
     "Array5D": "datasets_core.features.fixed_shape",
     "ArrowBasedBuilder": "datasets_core.building.builder",
+    "Audio": "datasets_core.features.audio",
+    "BioSequence": "datasets_core.features.science",
+    "BioStructure": "datasets_core.features.science",
     "BuilderConfig": "datasets_core.building.builder_config",
     "ClassLabel": "datasets_core.features.labels",
     "Column": "datasets_core.dataset.column",
@@ -88,10 +99,14 @@ _HOMES = {
     "DownloadMode": "datasets_core.fetch.download_config",
     "Features": "datasets_core.features.schema",
     "GeneratorBasedBuilder": "datasets_core.building.builder",
+    "Image": "datasets_core.features.image",
     "Json": "datasets_core.features.dynamic",
     "LargeList": "datasets_core.features.base",
     "List": "datasets_core.features.base",
+    "Mesh": "datasets_core.features.science",
     "NamedSplit": "datasets_core.meta.split",
+    "Nifti": "datasets_core.features.science",
+    "Pdf": "datasets_core.features.pdf",
     "ReadInstruction": "datasets_core.meta.split",
     "Sequence": "datasets_core.features.base",
     "Split": "datasets_core.meta.split",
@@ -105,6 +120,7 @@ _HOMES = {
     "Value": "datasets_core.features.base",
     "VerificationMode": "datasets_core.fetch.checksum",
     "Version": "datasets_core.meta.version",
+    "Video": "datasets_core.features.video",
     "are_progress_bars_disabled": "datasets_core.progress",
     "config": "datasets_core.config",
     "disable_caching": "datasets_core.config",

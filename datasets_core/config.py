@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -26,6 +26,7 @@ _LEAST = {
     "max_shard_bytes": 1,
     "batch_bytes": 1,
     "batch_rows": 1,
+    "sort_bytes": 1,
     "max_retries": 1,
     "max_download_bytes": 0,
     "max_archive_members": 0,
@@ -49,6 +50,7 @@ class Config:
         max_shard_bytes: size at which a new shard is begun.
         batch_bytes: bytes of rows held before a record batch is written.
         batch_rows: rows of one record batch at most.
+        sort_bytes: memory for sorting; columns that are larger are sorted in parts, on the disk.
         max_retries: tries of one request, the first included.
         connect_timeout_seconds, read_timeout_seconds: limits on connecting, and on silence while reading.
         max_retry_wait_seconds: longest pause between two tries, `Retry-After` included.
@@ -56,6 +58,8 @@ class Config:
         max_archive_members, max_archive_bytes, max_archive_ratio: limits on what an archive may unpack to; the ratio counts
             above 100 MB only.
         download_threads: files fetched at the same time.
+        media_paths: folders, and beginnings of URLs, that paths among the values of a dataset may lead to; `"/"` allows every
+            local path, `"https://"` every URL of that protocol.  The dataset's own folder needs none.
         caching: rows of generators are kept in the cache and found there again; False makes them anew for every dataset.
     """
 
@@ -67,6 +71,7 @@ class Config:
     max_shard_bytes: int = 500_000_000
     batch_bytes: int = 8 << 20
     batch_rows: int = 1 << 16
+    sort_bytes: int = 512 << 20
     max_retries: int = 5
     connect_timeout_seconds: float = 10.0
     read_timeout_seconds: float = 20.0
@@ -77,6 +82,7 @@ class Config:
     max_archive_ratio: int = 200
     download_threads: int = 8
     caching: bool = True
+    media_paths: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a value that has no meaning.
@@ -91,6 +97,7 @@ class Config:
         for name in ("offline", "caching"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}. Give True or False.")
+        object.__setattr__(self, "media_paths", _paths(self.media_paths))
         for name, least in _LEAST.items():
             value = getattr(self, name)
             is_whole = isinstance(value, int) and not isinstance(value, bool)
@@ -101,6 +108,13 @@ class Config:
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not (is_number and 0 <= value < _FOREVER and (value or name == "max_retry_wait_seconds")):
                 raise ConfigurationError(f"The setting {name} is {value!r}. Give seconds, such as 10.")
+
+
+def _paths(given: object) -> tuple[str, ...]:
+    listed = (given,) if isinstance(given, (str, os.PathLike)) else given
+    if not isinstance(listed, Iterable) or not all(isinstance(path, (str, os.PathLike)) and os.fspath(path) for path in listed):
+        raise ConfigurationError(f"The setting media_paths is {given!r}. Give folders or beginnings of URLs.")
+    return tuple(str(os.fspath(path)) for path in listed)
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Config:

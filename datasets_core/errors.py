@@ -7,7 +7,9 @@ can act on them.  Each class also inherits the builtin that a caller would expec
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
+
+from datasets_core.redact import redact
 
 
 def _names(names: Iterable[object]) -> str:
@@ -286,6 +288,59 @@ class CellCastError(CastError):
         place = f"column {column!r}" if row is None else f"row {row}, column {column!r}"
         place = f"{what}, {place}" if what else place[0].upper() + place[1:]
         super().__init__(f"{place}: {reason}. {advice or 'Mend the value, or the feature of the column'}.")
+
+
+class MediaError(DatasetsCoreError, ValueError):
+    """An image, sound, film or document that cannot be shown.
+
+    Args:
+        what: the medium or its path, as the subject of a sentence.
+        reason: what is wrong, without a final stop.
+        advice: one thing to do, as a sentence without its stop.
+        column: where it stands.
+        row: number of its row, from 0, where known.
+    """
+
+    def __init__(self, what: str, reason: str, advice: str, *, column: str | None = None, row: int | None = None) -> None:
+        self.what, self.reason, self.advice, self.column, self.row = what, reason, advice, column, row
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        facts = [f"row {self.row}"] * (self.row is not None) + [f"column {self.column!r}"] * (self.column is not None)
+        place = ", ".join(facts)
+        return (
+            f"{place[0].upper()}{place[1:]}: {self.what} {self.reason}. {self.advice}."
+            if place
+            else (f"{self.what[0].upper()}{self.what[1:]} {self.reason}. {self.advice}.")
+        )
+
+    def at(self, *, column: str | None = None, row: int | None = None) -> Self:
+        """The same error with the place that is known by now; what it names already stays."""
+        self.column = column if self.column is None else self.column
+        self.row = row if self.row is None else self.row
+        self.args = (self._message(),)
+        return self
+
+
+class MediaDecodeError(MediaError):
+    """A medium whose file is damaged, or is no medium of that kind."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        advice = "Mend the file, leave the row out, or show what is stored with decode=False"
+        super().__init__(what, f"cannot be decoded: {reason}", advice)
+
+
+class UntrustedPathError(MediaError, PermissionError):
+    """A path among the values of a dataset that leads out of the dataset."""
+
+    def __init__(self, path: str, *, allowed: Iterable[str]) -> None:
+        self.path, self.allowed = path, tuple(allowed)
+        places = ", ".join(repr(redact(place)) for place in self.allowed) or "nowhere"
+        super().__init__(
+            f"the path {redact(path)!r}",
+            f"came with the data and leads out of the dataset (which may open {places}), so it is not opened",
+            "If you trust the data, allow its folder or URL: datasets_core.config.using(media_paths=[…])",
+        )
 
 
 class DuplicateKeysError(DatasetGenerationError, ValueError):

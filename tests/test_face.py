@@ -20,6 +20,7 @@ EXPECTED = {
     "Dataset", "DatasetDict", "Column",
     "Features", "Value", "ClassLabel", "Sequence", "List", "LargeList", "Array2D", "Array3D", "Array4D", "Array5D",
     "Translation", "TranslationVariableLanguages", "Json",
+    "Image", "Audio", "Video", "Pdf", "Nifti", "Mesh", "BioSequence", "BioStructure",
     "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder", "ArrowBasedBuilder", "SplitGenerator",
     "DownloadManager", "DownloadConfig", "DownloadMode", "VerificationMode",
     "Split", "NamedSplit", "ReadInstruction", "SplitInfo", "SubSplitInfo", "SplitDict", "Version", "DatasetInfo",

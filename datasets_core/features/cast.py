@@ -14,6 +14,7 @@ from datasets_core.features.columns import ARROW_ERRORS, compile_column
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
+from datasets_core.features.media import Media
 from datasets_core.features.nesting import (
     Misfit,
     list_array,
@@ -125,6 +126,8 @@ def cast_array(array: pa.Array, feature: FeatureType) -> pa.Array:
         return compile_column(feature)(array.to_pylist())
     if isinstance(feature, FixedShape):
         return _cast_shaped(array, feature)
+    if isinstance(feature, Media):
+        return feature.cast_array(array)
     if isinstance(feature, (Translation, TranslationVariableLanguages)):
         feature = feature.flatten()
     if isinstance(feature, dict):

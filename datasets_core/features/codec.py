@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.errors import CastError, CellCastError
+from datasets_core.errors import CastError, CellCastError, MediaDecodeError, UntrustedPathError
 from datasets_core.features.base import needs_decoding
 from datasets_core.features.cast import cast_table
 from datasets_core.features.columns import Column, compile_column
 from datasets_core.features.inference import infer_column
+from datasets_core.features.media_paths import ANYWHERE, MediaPaths
 from datasets_core.features.merge import merge_schemas, merge_types
 from datasets_core.features.nesting import Misfit
 from datasets_core.features.schema import Features
@@ -133,20 +134,29 @@ def _empty_rows(length: int, schema: pa.Schema) -> pa.RecordBatch:
 class Decoder:
     """Makes what the user sees of stored values, for the columns where the two differ.
 
+    Args:
+        features: the kinds of the columns.
+        paths: which paths among the values may be opened.
+
     >>> from datasets_core.features.dynamic import Json
     >>> decoder = Decoder(Features({"a": Json()}))
     >>> decoder.columns_to_decode, decoder.decode_value("a", '{"x": 1}')
     (frozenset({'a'}), {'x': 1})
     """
 
-    def __init__(self, features: Features) -> None:
-        self.features = features
+    def __init__(self, features: Features, paths: MediaPaths = ANYWHERE) -> None:
+        self.features, self.paths = features, paths
         self._decoders: dict[str, Callable[[Any], Any]] = {
-            name: partial(decode_value, feature) for name, feature in features.items() if needs_decoding(feature)
+            name: partial(decode_value, feature, paths=paths) for name, feature in features.items() if needs_decoding(feature)
         }
         self.columns_to_decode: frozenset[str] = frozenset(self._decoders)
 
     def decode_value(self, name: str, value: Any) -> Any:
         """A stored value of one column as the user sees it."""
         decode = self._decoders.get(name)
-        return value if decode is None else decode(value)
+        if decode is None:
+            return value
+        try:
+            return decode(value)
+        except (MediaDecodeError, UntrustedPathError) as error:
+            raise error.at(column=name) from error.__cause__

@@ -23,8 +23,10 @@ from datasets_core.features.base import Feature, FeatureType, LargeList, List, f
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
+from datasets_core.features.media import Media
 from datasets_core.features.nesting import Misfit, list_array, raw_values, rows_of, struct_array
 from datasets_core.features.plain import plain_array
+from datasets_core.features.stored_media import media_array
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
 from datasets_core.features.values import as_elements, coercer, is_dict_of_lists, is_missing, lists_from_dicts, shown
 
@@ -59,6 +61,8 @@ def compile_column(feature: FeatureType) -> Column:
         return _encoded(feature, compile_column(feature.flatten()))
     if isinstance(feature, Json):
         return _json_column(feature)
+    if isinstance(feature, Media):
+        return _encoded(feature, media_array)
     if feature.needs_encoding:
         return _encoded(feature, _leaf_column(feature.arrow_type))
     return _leaf_column(feature.arrow_type)

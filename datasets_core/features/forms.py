@@ -8,12 +8,17 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from datasets_core.errors import ConfigurationError
+from datasets_core.features.audio import Audio
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Sequence, Value
 from datasets_core.features.dtypes import MAX_DEPTH
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import Array2D, Array3D, Array4D, Array5D, FixedShape
+from datasets_core.features.image import Image
 from datasets_core.features.labels import ClassLabel
+from datasets_core.features.pdf import Pdf
+from datasets_core.features.science import BioSequence, BioStructure, Mesh, Nifti
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
+from datasets_core.features.video import Video
 
 FEATURE_TYPES: dict[str, Callable[..., Any]] = {
     "Value": Value,
@@ -28,6 +33,14 @@ FEATURE_TYPES: dict[str, Callable[..., Any]] = {
     "Array4D": Array4D,
     "Array5D": Array5D,
     "Json": Json,
+    "Audio": Audio,
+    "Image": Image,
+    "Video": Video,
+    "Pdf": Pdf,
+    "Nifti": Nifti,
+    "Mesh": Mesh,
+    "BioSequence": BioSequence,
+    "BioStructure": BioStructure,
 }
 """The feature types by the name that the written forms use."""
 
@@ -42,6 +55,14 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "TranslationVariableLanguages": ("languages", "num_languages"),
     **{f"Array{n}D": ("shape", "dtype") for n in range(2, 6)},
     "Json": ("decode",),
+    "Audio": ("sampling_rate", "decode", "num_channels", "stream_index"),
+    "Image": ("mode", "decode"),
+    "Video": ("decode", "stream_index", "dimension_order", "num_ffmpeg_threads", "device", "seek_mode"),
+    "Pdf": ("decode",),
+    "Nifti": ("decode",),
+    "Mesh": ("decode",),
+    "BioSequence": ("format", "decode"),
+    "BioStructure": ("format", "decode"),
 }
 _KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys
     frozenset({"dtype"}): "Value",

@@ -230,7 +230,8 @@ def _parts(feature: FeatureType) -> dict[str, FeatureType] | None:
     if isinstance(feature, dict):
         return feature
     flatten = getattr(feature, "flatten", None)
-    return flatten() if flatten is not None else None
+    parts = flatten() if flatten is not None else None
+    return parts if isinstance(parts, dict) else None
 
 
 def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:

@@ -17,6 +17,8 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
+from datasets_core.features.media import Media
+from datasets_core.features.media_paths import ANYWHERE, MediaPaths
 
 types = pa.types
 _EPOCH = datetime.date(1970, 1, 1)
@@ -432,14 +434,16 @@ def encode_value(feature: FeatureType, value: Any) -> Any:
     return feature.encode_example(value)
 
 
-def decode_value(feature: FeatureType, value: Any) -> Any:
-    """One stored value as the user sees it."""
+def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = ANYWHERE) -> Any:
+    """One stored value as the user sees it; the paths of media are opened where `paths` allows it."""
     if value is None:
         return None
     if isinstance(feature, dict):
-        return {name: decode_value(feature[name], inner) if name in feature else inner for name, inner in value.items()}
+        return {name: decode_value(feature[name], inner, paths) if name in feature else inner for name, inner in value.items()}
     if isinstance(feature, (List, LargeList)):
-        return [decode_value(feature.feature, element) for element in value]
+        return [decode_value(feature.feature, element, paths) for element in value]
+    if isinstance(feature, Media):
+        return feature.decode_stored(value, paths) if feature.decode else value
     if isinstance(feature, Feature) and feature.needs_decoding:
         return feature.decode_example(value)
     return value

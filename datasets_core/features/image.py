@@ -1,0 +1,150 @@
+"""`Image`: a picture in each row, decoded by Pillow."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core import files
+from datasets_core.errors import CastError, MissingDependencyError
+from datasets_core.features.media import Media
+from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.nesting import Misfit
+from datasets_core.features.stored_media import media_array
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_ORIENTATION = 0x0112  # the number of the Exif tag
+
+
+@dataclass(frozen=True, slots=True)
+class Image(Media):
+    """A picture in each row: a path, bytes, a numpy array or a Pillow image goes in, a Pillow image comes out.
+
+    Args:
+        mode: the mode to convert to, for example `"RGB"`; None leaves each picture in its own.
+        decode: False shows `{"bytes": …, "path": …}`, for which Pillow is not needed.
+        id: a name that is kept and never read.
+
+    >>> Image().encode_example("birds/1.png")
+    {'bytes': None, 'path': 'birds/1.png'}
+    >>> Image(mode="L").arrow_type
+    StructType(struct<bytes: binary, path: string>)
+    """
+
+    mode: str | None = None
+    decode: bool = True
+    id: str | None = None
+    _type: ClassVar[str] = "Image"
+    noun: ClassVar[str] = "image"
+    dtype: ClassVar[str] = "PIL.Image.Image"
+
+    def __repr__(self) -> str:
+        return f"Image(mode={self.mode!r}, decode={self.decode!r})"
+
+    def _encode_object(self, value: Any) -> dict[str, Any] | None:
+        if isinstance(value, list):
+            value = np.array(value)
+        if isinstance(value, np.ndarray):
+            return {"bytes": _array_bytes(value), "path": None}
+        if not is_pillow_image(value):
+            return None
+        name = getattr(value, "filename", "")
+        return {"bytes": None, "path": str(name)} if name else {"bytes": _image_bytes(value), "path": None}
+
+    def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
+        pillow = _pillow("Decoding images")
+        if data is not None:
+            image = pillow.open(io.BytesIO(data))
+        else:
+            place = paths.locate(str(path))
+            with paths.open(str(path)) as file:
+                image = pillow.open(file)
+                image.load()
+            if not files.is_url(place):
+                image.filename = place
+        image.load()
+        return self._upright(image)
+
+    def _upright(self, image: Any) -> Any:
+        try:
+            orientation = image.getexif().get(_ORIENTATION)
+        except Exception:  # a picture whose Exif block is damaged can be shown as it lies
+            orientation = None
+        if orientation is not None:
+            import PIL.ImageOps
+
+            image = PIL.ImageOps.exif_transpose(image)
+        return image.convert(self.mode) if self.mode and self.mode != image.mode else image
+
+    def cast_array(self, array: pa.Array) -> pa.Array:
+        """See `Media.cast_array`; lists of lists of numbers are pictures too."""
+        if not pa.types.is_list(array.type) and not pa.types.is_large_list(array.type):
+            return super(Image, self).cast_array(array)
+        stored: list[dict[str, Any] | None] = []
+        for index, value in enumerate(array.to_pylist()):
+            try:
+                stored.append(None if value is None else self.encode_example(value))
+            except CastError as error:
+                raise Misfit(index, str(error).removesuffix(".")) from error
+        return media_array(stored)
+
+
+def is_pillow_image(value: object) -> bool:
+    """Whether `value` is an image of Pillow, which is not imported to tell."""
+    module = sys.modules.get("PIL.Image")
+    return module is not None and isinstance(value, module.Image)
+
+
+def _pillow(needed_for: str) -> Any:
+    try:
+        import PIL.Image
+    except ImportError as error:
+        raise MissingDependencyError("PIL", needed_for=needed_for, install="datasets_core[vision]") from error
+    return PIL.Image
+
+
+def _image_bytes(image: Any) -> bytes:
+    """The bytes of a file in the image's own format, if Pillow writes that; else PNG, or TIFF for what PNG cannot hold."""
+    pillow = _pillow("Encoding images")
+    pillow.init()
+    own = image.format if image.format in pillow.OPEN and image.format in pillow.SAVE else None
+    buffer = io.BytesIO()
+    image.save(buffer, format=own or ("PNG" if image.mode in ("1", "L", "LA", "RGB", "RGBA") else "TIFF"))
+    return buffer.getvalue()
+
+
+_DEPTHS = {"b": (1,), "u": (4, 2, 1), "i": (4, 2), "f": (8, 4)}  # bytes of a pixel that Pillow keeps as they are, by kind
+
+
+def _array_bytes(array: npt.NDArray[Any]) -> bytes:
+    pillow = _pillow("Encoding arrays as images")
+    wanted = _pixel_type(array)
+    if wanted != array.dtype:
+        warnings.warn(
+            f"The array of {array.dtype} is stored as an image of {wanted}, which is what Pillow takes.", stacklevel=2
+        )
+    try:
+        return _image_bytes(pillow.fromarray(array.astype(wanted)))
+    except (TypeError, ValueError, KeyError, OSError) as error:
+        raise CastError(f"An array of shape {array.shape} and {array.dtype} is no image: {error}.") from error
+
+
+def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
+    """The type in which an array becomes an image: its own, or the next smaller of its kind that Pillow takes."""
+    dtype = array.dtype
+    if array.ndim > 2:
+        if dtype.kind in "ui":
+            return np.dtype("u1")
+        raise CastError(f"An array of {dtype} with several channels is no image. Convert it to uint8.")
+    size = next((size for size in _DEPTHS.get(dtype.kind, ()) if size <= dtype.itemsize), None)
+    if size is None:
+        raise CastError(f"An array of {dtype} is no image. Convert it to uint8.")
+    return dtype if size == dtype.itemsize else np.dtype(f"{dtype.byteorder}{dtype.kind}{size}")
