@@ -144,6 +144,16 @@ def loaded(shard: Shard) -> MemoryShard:
     return MemoryShard([shard.batch(index) for index in range(len(shard.batch_rows()))], shard.schema)
 
 
+def paths_of(shard: Shard) -> tuple[str, ...]:
+    """The files that a shard stands in: more than one, where its columns come from several."""
+    if isinstance(shard, ColumnsShard):
+        return paths_of(shard.inner)
+    several: tuple[str, ...] | None = getattr(shard, "paths", None)
+    if several is not None:
+        return several
+    return () if shard.path is None else (shard.path,)
+
+
 class ColumnsShard:
     """Some columns of another shard, perhaps by other names."""
 
@@ -183,6 +193,7 @@ class FileShard:
         schema: the schema that it must have, where that is known.
         in_memory: read the whole file at the first touch instead of mapping it.
         storage_options: for fsspec.
+        entry: what the disk said of the file (`files.entry`); another one at its path is damage.
     """
 
     def __init__(
@@ -195,8 +206,9 @@ class FileShard:
         schema: pa.Schema | None = None,
         in_memory: bool = False,
         storage_options: dict[str, Any] | None = None,
+        entry: files.FileEntry | None = None,
     ) -> None:
-        self.path, self.kind = path, kind
+        self.path, self.kind, self._entry = path, kind, entry
         self._shelf, self._rows, self._in_memory, self._storage_options = shelf, rows, in_memory, storage_options
         self.is_mapped = kind != "parquet" and (in_memory or not files.is_url(path))
         self._token = shelf.token()
@@ -204,6 +216,11 @@ class FileShard:
         self._schema = schema
         self._batches: dict[int, pa.RecordBatch] = {}
         self._content: pa.Buffer | None = None
+
+    @property
+    def is_arrow(self) -> bool:
+        """Whether it is a local file in one of Arrow's own formats."""
+        return self.kind != "parquet" and not files.is_url(self.path)
 
     @property
     def schema(self) -> pa.Schema:
@@ -272,6 +289,9 @@ class FileShard:
         return reader
 
     def _source(self) -> Any:
+        if self._entry is not None and files.entry(self.path) != self._entry:
+            advice = "Load the dataset again"
+            raise DamagedShardError(self.path, "the file is another one than when the dataset was loaded", advice=advice)
         if self._in_memory:
             if self._content is None:
                 with files.open_binary(self.path, self._storage_options) as handle:
@@ -282,7 +302,8 @@ class FileShard:
         return pa.memory_map(self.path)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        known = {"rows": self._rows, "in_memory": self._in_memory, "storage_options": self._storage_options}
+        known: dict[str, Any] = {"rows": self._rows, "in_memory": self._in_memory, "entry": self._entry}
+        known["storage_options"] = self._storage_options
         if self.kind == "parquet":
             known["schema"] = self._schema  # may be richer than that of the file
         return _file_shard, (self.path, self.kind, self._shelf, known)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
-from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of, loaded
+from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of, loaded, paths_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -154,8 +154,24 @@ class RowTable:
     @property
     def files(self) -> list[str]:
         """The files that the rows stand in, each once, in reading order; none for rows in memory."""
-        used = dict.fromkeys(self._shards[shard].path for shard in dict.fromkeys(self._pieces[:, 0].tolist()))
-        return [path for path in used if path is not None]
+        used = [paths_of(self._shards[shard]) for shard in dict.fromkeys(self._pieces[:, 0].tolist())]
+        return list(dict.fromkeys(path for paths in used for path in paths))
+
+    @property
+    def is_all_mapped(self) -> bool:
+        """Whether holding any piece is free; see `is_mapped`."""
+        return all(shard.is_mapped for shard in self._shards)
+
+    def whole_files(self) -> list[FileShard] | None:
+        """The files, where the rows are all those of local Arrow files, in their order; None for any other rows."""
+        shards = [self._shards[shard] for shard in dict.fromkeys(self._pieces[:, 0].tolist())]
+        held = [
+            shard for shard in shards if isinstance(shard, FileShard) and shard.is_arrow and shard.schema.equals(self.schema)
+        ]
+        if not held or len(held) < len(shards):
+            return None
+        whole = [_whole(self._shards.index(shard), np.array(shard.batch_rows(), dtype=np.int64)) for shard in held]
+        return held if np.array_equal(_stacked(whole), self._pieces) else None
 
     @property
     def num_bytes(self) -> int:
