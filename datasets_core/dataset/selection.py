@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Self
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from datasets_core.dataset.arguments import as_int, row_count
 from datasets_core.dataset.indices import row_numbers
+from datasets_core.dataset.randomness import random_generator
+from datasets_core.dataset.sorting import SortKeys, sorted_rows
 from datasets_core.dataset.tabled import Tabled
+from datasets_core.dataset.train_test import part_sizes, stratified
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.labels import ClassLabel
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.table import RowTable
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 
 class Selection(Tabled):
@@ -70,3 +82,183 @@ class Selection(Tabled):
         rows, more = divmod(self.num_rows, num_shards)
         start = rows * index + min(index, more)
         return self._selected(range(start, start + rows + (index < more)))
+
+    # -- other orders --------------------------------------------------------------------------------------------------
+
+    def shuffle(
+        self,
+        seed: int | Sequence[int] | None = None,
+        generator: Generator | None = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """The rows in random order: the same order for the same seed, on every machine.
+
+        Args:
+            seed: where chance begins; None: the global state of `np.random`.
+            generator: a numpy generator instead of a seed; it moves on.
+            new_fingerprint: the identity of the result.
+
+        >>> Dataset(pa.table({"a": [1, 2, 3, 4]})).shuffle(seed=42)["a"][:]
+        [4, 3, 2, 1]
+
+        Raises:
+            ConfigurationError: a seed and a generator, or a seed that is none.
+        """
+        if seed is not None and generator is not None:
+            raise ConfigurationError("shuffle() got a seed and a generator. Give one of them.")
+        if keep_in_memory and indices_cache_file_name is not None:
+            raise ConfigurationError("shuffle() got keep_in_memory and indices_cache_file_name. Give one of them.")
+        chance = random_generator(seed, generator)
+        if not self.num_rows:
+            return self
+        key = Hasher.hash(chance)
+        return self._selected(chance.permutation(self.num_rows), new_fingerprint, "shuffle", key)
+
+    def sort(
+        self,
+        column_names: str | Sequence[str],
+        reverse: bool | Sequence[bool] = False,
+        null_placement: str = "at_end",
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """The rows in the order of the values of columns; rows that are equal there stay in their order.
+
+        Columns that are larger than the setting `sort_bytes` are sorted in parts, on the disk.
+
+        Args:
+            column_names: the column, or several, the one that decides first in front.
+            reverse: whether the largest value comes first; for all columns, or one for each.
+            null_placement: where nulls go, "at_start" or "at_end", whatever `reverse` says.
+            new_fingerprint: the identity of the result.
+
+        >>> Dataset(pa.table({"a": [2, None, 3], "b": ["x", "y", "z"]})).sort("a", reverse=True)["b"][:]
+        ['z', 'x', 'y']
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: a column of lists or of other values without order, or other arguments without meaning.
+        """
+        names = [column_names] if isinstance(column_names, str) else list(column_names)
+        self._check_columns(names)
+        if not names:
+            raise ConfigurationError("sort() got no column to sort by. Name one at least.")
+        descending = [reverse] * len(names) if isinstance(reverse, (bool, np.bool_)) else list(reverse)
+        if len(descending) != len(names):
+            raise ConfigurationError(
+                f"sort() got {len(names)} columns and {len(descending)} values for reverse. Give one for each, or one for all."
+            )
+        if null_placement not in _NULLS_FIRST:
+            raise ConfigurationError(f"null_placement={null_placement!r} is no place for nulls. Give 'at_start' or 'at_end'.")
+        keys = SortKeys(tuple(names), tuple(map(bool, descending)), _NULLS_FIRST[null_placement])
+        rows = sorted_rows(self._table, self._index, keys)
+        return self._selected(rows, new_fingerprint, "sort", keys.columns, keys.descending, keys.nulls_first)
+
+    def train_test_split(
+        self,
+        test_size: float | int | None = None,
+        train_size: float | int | None = None,
+        shuffle: bool = True,
+        stratify_by_column: str | None = None,
+        seed: int | Sequence[int] | None = None,
+        generator: Generator | None = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        train_indices_cache_file_name: str | None = None,
+        test_indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        train_new_fingerprint: str | None = None,
+        test_new_fingerprint: str | None = None,
+    ) -> Any:
+        """A `DatasetDict` of two parts, "train" and "test", that share no row.
+
+        Args:
+            test_size: rows to test, or (float) their share of all; None: what is left, or a quarter.
+            train_size: rows to train, or their share; None: what is left.
+            shuffle: whether rows are drawn at random; else the first ones are those to train.
+            stratify_by_column: a column of class labels, each of which keeps its share in both parts.
+            seed: where chance begins; None: the global state of `np.random`.
+            generator: a numpy generator instead of a seed; it moves on.
+            train_new_fingerprint, test_new_fingerprint: the identities of the results.
+
+        >>> parts = Dataset(pa.table({"a": [1, 2, 3, 4]})).train_test_split(test_size=1, seed=42)
+        >>> parts["train"]["a"][:], parts["test"]["a"][:]
+        ([3, 2, 1], [4])
+
+        Raises:
+            ConfigurationError: sizes that do not add up, or a column whose classes cannot be in both parts.
+            UnknownColumnError: a column that does not exist.
+        """
+        if stratify_by_column is not None:
+            self._check_columns([stratify_by_column])
+            if not shuffle:
+                raise ConfigurationError("Rows are stratified at random only. Leave shuffle=False or stratify_by_column out.")
+            if not isinstance(self.features[stratify_by_column], ClassLabel):
+                raise ConfigurationError(
+                    f"Column {stratify_by_column!r} is no ClassLabel, so that it cannot be stratified by. "
+                    "Make it one by class_encode_column()."
+                )
+        if not self.num_rows:
+            return _grouped({"train": self, "test": self})
+        num_train, num_test = part_sizes(self.num_rows, test_size, train_size)
+        key: tuple[Any, ...] = (num_train, num_test, stratify_by_column)
+        train: Any = range(num_train)
+        test: Any = range(num_train, num_train + num_test)
+        if shuffle:
+            chance = random_generator(None if generator is not None else seed, generator)
+            key = (*key, Hasher.hash(chance))
+            if stratify_by_column is None:
+                order = chance.permutation(self.num_rows)
+                train, test = order[num_test : num_test + num_train], order[:num_test]
+            else:
+                labels = self._labels(stratify_by_column)
+                train, test = stratified(labels, num_train, num_test, chance, column=stratify_by_column)
+        return _grouped(
+            {
+                "train": self._selected(train, train_new_fingerprint, "train part", *key),
+                "test": self._selected(test, test_new_fingerprint, "test part", *key),
+            }
+        )
+
+    def _labels(self, column: str) -> Any:
+        """The class of each row as a number; rows without one are a class of their own."""
+        table = self._table.select([column])
+        found = table.to_table() if self._index is None else table.take(self._index)
+        values = found.column(0)
+        return values.fill_null(_UNLABELED).to_numpy() if values.null_count else values.to_numpy()
+
+    def repeat(self, num_times: int) -> Self:
+        """The rows `num_times` times, one time after the other; none for 0 or less.
+
+        >>> Dataset(pa.table({"a": [1, 2]})).repeat(2)["a"][:]
+        [1, 2, 1, 2]
+        """
+        if num_times is None:
+            raise ArgumentTypeError("A dataset cannot be repeated without end. Give a number, or use to_iterable_dataset().")
+        times = max(0, as_int("num_times", num_times))
+        if not times or not self.num_rows:
+            return self._selected(range(0), None, "repeat", 0)
+        other = self._derived("repeat", times)
+        if self._index is None and self.num_rows >= _ROWS_PER_PIECE * self._table.num_pieces:
+            other._table = RowTable.concat([self._table] * times)
+        else:
+            index = np.arange(self.num_rows, dtype=np.int64) if self._index is None else self._index
+            other._index = np.tile(index, times)
+        return other
+
+
+_UNLABELED = 2**63 - 1  # behind all classes
+_NULLS_FIRST = {"at_start": True, "first": True, "at_end": False, "last": False}
+_ROWS_PER_PIECE = 256  # from here on, pieces that repeat take less memory than an index
+
+
+def _grouped(splits: dict[str, Any]) -> Any:
+    # By name: `DatasetDict` is made of `Dataset`, which is made of the methods here.
+    return import_module("datasets_core.dataset.group").DatasetDict(splits)

@@ -314,11 +314,13 @@ class Tabled(Described):
         self, rows: range | Ints, new_fingerprint: str | None = None, operation: str = "select", *arguments: Any
     ) -> Self:
         """The rows numbered `rows`, each from 0 and existing; `arguments` say which, where they are shorter than `rows`."""
+        if not arguments and isinstance(rows, np.ndarray):
+            rows = rows.copy()  # it may be the caller's, who may change it
         other = self._derived(operation, *(arguments or (rows,)), new_fingerprint=new_fingerprint)
         run = _as_run(rows)
         if run is None:
-            rows = np.arange(rows.start, rows.stop, rows.step) if isinstance(rows, range) else rows
-            other._index = rows.copy() if self._index is None else self._index[rows]
+            rows = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64) if isinstance(rows, range) else rows
+            other._index = rows if self._index is None else self._index[rows]
         elif self._index is None:
             other._table = self._table.slice(run.start, run.stop)
         else:
