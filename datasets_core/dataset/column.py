@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
+import pyarrow as pa
+
 from datasets_core.dataset.display import column_text
 from datasets_core.dataset.indices import row_number, row_numbers
 from datasets_core.dataset.view import RowView
@@ -34,6 +36,14 @@ class Column(Sequence[Any]):
     def column_name(self) -> str:
         """Name of the column, or of the innermost field."""
         return self._path[-1]
+
+    def to_arrow(self) -> pa.ChunkedArray:
+        """The values as they are stored."""
+        values = self._view.slice(0, len(self)).column(0)
+        for name in self._path[1:]:
+            place = [field.name for field in values.type].index(name)
+            values = pa.chunked_array([chunk.flatten()[place] for chunk in values.chunks], values.type[place].type)
+        return values
 
     def __len__(self) -> int:
         return self._view.num_rows

@@ -17,11 +17,13 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
+from datasets_core.store.fingerprint import Hasher
 
 ARROW_MAGIC = b"ARROW1"
 PARQUET_MAGIC = b"PAR1"
 _CONTINUATION = b"\xff\xff\xff\xff"
 _MAX_OPEN = 64
+_EDGE_BYTES = 1 << 16  # of a file, at each end, that count for its identity
 _MAX_DECODED_BYTES = 256 << 20
 
 # What pyarrow raises on damaged bytes: ArrowInvalid, ArrowIOError, ArrowSerializationError, and a few builtins.
@@ -95,6 +97,11 @@ class Shard(Protocol):
         """Whether a batch costs no memory of its own, so that holding it is free."""
         ...
 
+    @property
+    def identity(self) -> str:
+        """What tells its rows from all others, wherever its file lies."""
+        ...
+
     def batch_rows(self) -> list[int]:
         """Rows of each batch."""
         ...
@@ -117,6 +124,11 @@ class MemoryShard:
     def __init__(self, batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> None:
         self.schema = schema
         self._batches = list(batches)
+
+    @property
+    def identity(self) -> str:
+        """See `Shard`."""
+        return Hasher.hash(pa.Table.from_batches(self._batches, self.schema))
 
     def batch_rows(self) -> list[int]:
         """See `Shard`."""
@@ -170,6 +182,11 @@ class ColumnsShard:
         """See `Shard`."""
         return self.inner.is_mapped
 
+    @property
+    def identity(self) -> str:
+        """See `Shard`."""
+        return Hasher.hash(("columns", self.inner.identity, self.columns, self.schema.names))
+
     def batch_rows(self) -> list[int]:
         """See `Shard`."""
         return self.inner.batch_rows()
@@ -194,6 +211,7 @@ class FileShard:
         in_memory: read the whole file at the first touch instead of mapping it.
         storage_options: for fsspec.
         entry: what the disk said of the file (`files.entry`); another one at its path is damage.
+        identity: a digest of its bytes, where a manifest has one.
     """
 
     def __init__(
@@ -207,6 +225,7 @@ class FileShard:
         in_memory: bool = False,
         storage_options: dict[str, Any] | None = None,
         entry: files.FileEntry | None = None,
+        identity: str | None = None,
     ) -> None:
         self.path, self.kind, self._entry = path, kind, entry
         self._shelf, self._rows, self._in_memory, self._storage_options = shelf, rows, in_memory, storage_options
@@ -216,6 +235,14 @@ class FileShard:
         self._schema = schema
         self._batches: dict[int, pa.RecordBatch] = {}
         self._content: pa.Buffer | None = None
+        self._identity = identity
+
+    @property
+    def identity(self) -> str:
+        """See `Shard`; without a digest it is made of size, time and both ends of the file."""
+        if self._identity is None:
+            self._identity = _file_identity(self.path, self._storage_options)
+        return self._identity
 
     @property
     def is_arrow(self) -> bool:
@@ -303,7 +330,7 @@ class FileShard:
 
     def __reduce__(self) -> tuple[Any, ...]:
         known: dict[str, Any] = {"rows": self._rows, "in_memory": self._in_memory, "entry": self._entry}
-        known["storage_options"] = self._storage_options
+        known["storage_options"], known["identity"] = self._storage_options, self._identity
         if self.kind == "parquet":
             known["schema"] = self._schema  # may be richer than that of the file
         return _file_shard, (self.path, self.kind, self._shelf, known)
@@ -434,6 +461,18 @@ def parquet_schema(schema: pa.Schema) -> pa.Schema:
     sink = pa.BufferOutputStream()
     pq.write_table(schema.empty_table(), sink)
     return pq.read_schema(pa.BufferReader(sink.getvalue()))
+
+
+def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:
+    found = files.entry(path, storage_options)
+    if found is None:
+        raise FileNotFoundDatasetsError(f"{path} is gone. Build the dataset again, or put the file back.")
+    if files.is_url(path):  # its store has a checksum or a version, or else only the name tells
+        return Hasher.hash(("file", found.size, found.identity or path))
+    with open(files.local_path(path), "rb") as handle:
+        head = handle.read(_EDGE_BYTES)
+        handle.seek(max(found.size - _EDGE_BYTES, 0))
+        return Hasher.hash(("file", found.size, found.identity, head, handle.read()))
 
 
 def empty_batch(schema: pa.Schema) -> pa.RecordBatch:

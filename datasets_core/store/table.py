@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
+from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of, loaded, paths_of
 
 if TYPE_CHECKING:
@@ -177,6 +178,29 @@ class RowTable:
     def num_bytes(self) -> int:
         """Bytes of the rows in Arrow's layout; opens every batch."""
         return sum(self.piece(k).nbytes for k in range(self.num_pieces))
+
+    @property
+    def _fingerprint(self) -> str:
+        """The identity of the rows: of those in memory their content, of those in files that of the files, never their place."""
+        parts: list[Any] = []
+        shards = self._pieces[:, 0]
+        borders = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(shards)] if len(shards) else []
+        in_memory: list[pa.RecordBatch] = []  # of neighbouring pieces: their content is one, however it is cut
+
+        def settle() -> None:
+            if in_memory:
+                parts.append(pa.Table.from_batches(in_memory).replace_schema_metadata(None))
+                in_memory.clear()
+
+        for start, stop in itertools.pairwise(borders):
+            shard = self._shards[int(shards[start])]
+            if _is_in_memory(shard):
+                in_memory.extend(self.piece(k) for k in range(start, stop))
+            else:
+                settle()
+                parts += [shard.identity, self._pieces[start:stop, 1:]]
+        settle()
+        return Hasher.hash(("rows", self.schema.remove_metadata(), parts))
 
     def piece(self, k: int) -> pa.RecordBatch:
         """The rows of piece `k`: a view of a mapped file, opened at the first call.
@@ -363,6 +387,10 @@ def _restored(shards: list[Shard], schema: bytes, pieces: Ints) -> RowTable:
 
 
 _NOTHING = MemoryShard([], pa.schema([]))  # in the place of a shard whose rows stand elsewhere
+
+
+def _is_in_memory(shard: Shard) -> bool:
+    return isinstance(shard, MemoryShard) or (isinstance(shard, ColumnsShard) and _is_in_memory(shard.inner))
 
 
 # -- pieces ------------------------------------------------------------------------------------------------------------
