@@ -43,12 +43,7 @@ class FileBuilder(ArrowBasedBuilder):
 
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
         """One split a key of `data_files`; each with its local files and the names that errors use."""
-        data_files = self.config.data_files
-        if not data_files:
-            raise ConfigurationError("No data files are given. Pass data_files=, or data_dir= with files in it.")
-        if not isinstance(data_files, dict):
-            data_files = {"train": [data_files] if isinstance(data_files, (str, os.PathLike)) else list(data_files)}
-        named = {str(split): [os.fspath(name) for name in _listed(names)] for split, names in data_files.items()}
+        named = self._named()
         local = dl_manager.download(named)
         splits = []
         for split, names in named.items():
@@ -61,6 +56,15 @@ class FileBuilder(ArrowBasedBuilder):
             splits.append(SplitGenerator(split, files))
         return splits
 
+    def _named(self) -> dict[str, list[str]]:
+        """The data files by split, as the user named them."""
+        data_files = self.config.data_files
+        if not data_files:
+            raise ConfigurationError("No data files are given. Pass data_files=, or data_dir= with files in it.")
+        if not isinstance(data_files, dict):
+            data_files = {"train": [data_files] if isinstance(data_files, (str, os.PathLike)) else list(data_files)}
+        return {str(split): [os.fspath(name) for name in _listed(names)] for split, names in data_files.items()}
+
     def _unpacked(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:
         """Pairs of local file and name: the file itself, or the members of the archive that it is.
 
@@ -70,21 +74,29 @@ class FileBuilder(ArrowBasedBuilder):
         if name.lower().endswith(self._extensions):
             yield path, name
             return
+        inside = {inner: member for member, inner in self._members_of(name, path, dl_manager)}
+        if "" in inside:
+            yield inside[""], name
+            return
+        for inner in self._chosen(list(inside), name):
+            yield inside[inner], f"{inner} in {name}"
+
+    def _members_of(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:
+        """Pairs of local file and path in the archive `name`; of what is no archive the file itself, and ""."""
         with open(path, "rb", buffering=0) as handle:
             kind = kind_of(handle.read(HEAD_BYTES))
         inner = name.lower().endswith((".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tar.lz4"))
         if kind not in _ARCHIVES and not (kind in COMPRESSIONS and (self.seeks or inner)):
             if not kind and not is_url(name) and (said := os.path.splitext(name)[1][1:].lower()) in _ARCHIVES:
                 raise Source(path, name).fault(f"is no {said} archive: it is cut, or something else", advice=_FETCH_AGAIN)
-            yield path, name
+            yield path, ""
             return
         folder = os.fspath(dl_manager.extract(path))
         if os.path.isfile(folder):
-            yield folder, name
+            yield folder, ""
             return
-        inside = {os.path.relpath(member, folder).replace(os.sep, "/"): member for member in dl_manager.iter_files([folder])}
-        for member in self._chosen(list(inside), name):
-            yield os.fspath(inside[member]), f"{member} in {name}"
+        for member in dl_manager.iter_files([folder]):
+            yield os.fspath(member), os.path.relpath(member, folder).replace(os.sep, "/")
 
     def _chosen(self, members: list[str], name: str) -> list[str]:
         """The members of the archive `name` to read: those with an extension of the format, or all where none has one.
@@ -96,12 +108,7 @@ class FileBuilder(ArrowBasedBuilder):
         named = [member for member in visible if _plain_name(member).endswith(self._extensions)]
         left_out = [member for member in visible if member not in named and not _is_paper(member)]
         if named and left_out:
-            shown = ", ".join(map(repr, left_out[:_SHOWN])) + ", …" * (len(left_out) > _SHOWN)
-            warnings.warn(
-                f"{name} holds files that are not {self.name}, and are left out: {shown}. Load them by a format of their own.",
-                DataFilesWarning,
-                stacklevel=2,
-            )
+            warn_left_out(f"{name} holds files that are not {self.name}", left_out, "Load them by a format of their own")
         chosen = named or [member for member in visible if not _is_paper(member)] or visible
         if not chosen:
             raise Source(name, name).fault("is an archive without a file to read", advice=_FETCH_AGAIN)
@@ -144,6 +151,12 @@ class FileBuilder(ArrowBasedBuilder):
         """The features that the user asked for, or that a record of the dataset gives."""
         features: Features | None = self.info.features if self.info.features is not None else self.config.features
         return features
+
+
+def warn_left_out(what: str, files: Sequence[str], advice: str) -> None:
+    """Warn that files are left out, the first of them by name."""
+    shown = ", ".join(map(repr, files[:_SHOWN])) + (f", … ({len(files)} in all)" if len(files) > _SHOWN else "")
+    warnings.warn(f"{what}, and are left out: {shown}. {advice}.", DataFilesWarning, stacklevel=2)
 
 
 class _Known:

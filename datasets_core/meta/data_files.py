@@ -60,7 +60,13 @@ class DataFilesList(list[str]):
 
 
 class DataFilesDict(dict[str, DataFilesList]):
-    """The files of each split, the splits in their order."""
+    """The files of each split, the splits in their order.
+
+    Attributes:
+        unclaimed: files of the folder that belong to no split by their name.
+    """
+
+    unclaimed: tuple[FileEntry, ...] = ()
 
     @property
     def identities(self) -> tuple[Identity, ...]:
@@ -165,7 +171,11 @@ def infer_data_files(listing: Sequence[FileEntry], base_path: str | os.PathLike[
     for chosen in found.values():
         _refuse_unreadable(chosen)
     _refuse_gaps(splits, base)
-    return DataFilesDict({split: DataFilesList.from_entries(chosen) for split, chosen in found.items()})
+    made = DataFilesDict({split: DataFilesList.from_entries(chosen) for split, chosen in found.items()})
+    if sum(map(len, splits.values())) < len(entries):
+        claimed = {path for paths in splits.values() for path in paths}
+        made.unclaimed = tuple(entry for path, entry in entries.items() if path not in claimed)
+    return made
 
 
 def _refuse_unreadable(found: Iterable[FileEntry]) -> None:

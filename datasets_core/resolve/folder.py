@@ -65,7 +65,7 @@ class FolderSource:
         else:
             found = files_below(base, asked.storage_options)
             _refuse_unfinished(found, base)
-        best = infer_format(found, dataset=asked.path)
+        best = infer_format(found, dataset=asked.path, options={**entry.options, **asked.options})
         written = dict(entry.options)
         features = written.pop("features", None)
         if entry.version is not None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from datasets_core import files
@@ -39,10 +40,15 @@ class Format:
     files: DataFilesDict
 
 
-def infer_format(data_files: DataFilesDict, *, dataset: str) -> Format:
+def infer_format(data_files: DataFilesDict, *, dataset: str, options: Mapping[str, Any] = MappingProxyType({})) -> Format:
     """The most frequent format among the extensions, and the files that have it.
 
     Archives are looked into only where no other file tells.  A warning names files that are left out.
+
+    Args:
+        data_files: the files by split.
+        dataset: its name for messages.
+        options: what the user or the card says to the builder, which may name the companions of the files.
 
     Raises:
         DataFilesNotFoundError: no file is of a known format.
@@ -59,21 +65,43 @@ def infer_format(data_files: DataFilesDict, *, dataset: str) -> Format:
     if len(kinds) > 1:
         told = ", ".join(f"{split!r} is {winner[0]}" for split, winner in winners.items() if winner)
         raise ConfigurationError(f"The splits of {dataset!r} have different formats: {told}. Load each by its own data_files.")
-    name, options = winner = kinds.pop()
-    kept = DataFilesDict({split: _kept(paths, found, winner) for split, paths in data_files.items()})
+    name, extension_options = winner = kinds.pop()
+    beside = registry.companions(name, options)
+    kept = DataFilesDict({split: _kept(paths, found, winner, beside) for split, paths in data_files.items()})
+    kept = _with_companions(DataFilesDict({split: paths for split, paths in kept.items() if paths}), data_files, beside)
     _warn_of(data_files, kept, name, dataset)
-    return Format(name, dict(options), DataFilesDict({split: paths for split, paths in kept.items() if paths}))
+    return Format(name, dict(extension_options), kept)
 
 
-def keep_format(data_files: DataFilesDict, name: str, *, dataset: str) -> DataFilesDict:
+def keep_format(
+    data_files: DataFilesDict, name: str, *, dataset: str, options: Mapping[str, Any] = MappingProxyType({})
+) -> DataFilesDict:
     """The files whose extension is of the format `name`, or all of them where none is.  A warning names what is left out."""
     found = _choices(path for paths in data_files.values() for path in paths)
-    chosen = [path for path, choice in found.items() if choice is not None and choice[0] == name]
+    chosen = {path for path, choice in found.items() if choice is not None and choice[0] == name}
     if not chosen:
         return data_files
+    beside = registry.companions(name, options)
+    chosen |= {path for path in found if _file_name(path) in beside or (beside and registry.is_archive(path))}
     kept = DataFilesDict({split: paths.keep(chosen) for split, paths in data_files.items()})
+    kept = _with_companions(DataFilesDict({split: paths for split, paths in kept.items() if paths}), data_files, beside)
     _warn_of(data_files, kept, name, dataset)
-    return DataFilesDict({split: paths for split, paths in kept.items() if paths})
+    return kept
+
+
+def _with_companions(kept: DataFilesDict, data_files: DataFilesDict, names: Container[str]) -> DataFilesDict:
+    """The files with those of `names` that stand outside the splits, and so belong to all of them."""
+    shared = [entry for entry in data_files.unclaimed if entry.size >= 0 and _file_name(entry.path) in names]
+    if not shared:
+        return kept
+    more = DataFilesList.from_entries(shared)
+    return DataFilesDict(
+        {split: DataFilesList([*paths, *more], (*paths.identities, *more.identities)) for split, paths in kept.items()}
+    )
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _choices(paths: Iterable[str]) -> dict[str, Choice | None]:
@@ -94,12 +122,29 @@ def _choice(path: str) -> Choice | None:
 
 
 def _winner(paths: Iterable[str], found: Mapping[str, Choice | None]) -> Choice | None:
-    counts = Counter(choice for path in paths if (choice := found[path]) is not None)
-    if not counts:
-        counts = Counter(choice for path in _archives(paths) for choice in _inside(path))
+    listed = list(paths)
+    plain = [(path, choice) for path in listed if (choice := found[path]) is not None]
+    counts = _counted(plain)
+    if not counts or all(map(_is_metadata, (path for path, _ in plain))):
+        inside = _counted(pair for path in _archives(listed) for pair in _inside(path))
+        if not counts or any(registry.companions(name, {}) for name, _ in inside):
+            counts = inside
     if not counts:
         return None
     return min(counts, key=lambda choice: (-counts[choice], registry.rank(choice[0]), choice[1]))
+
+
+def _counted(choices: Iterable[tuple[str, Choice]]) -> Counter[Choice]:
+    """How many files each format has; metadata that describe files of another format tell nothing."""
+    listed = list(choices)
+    counts = Counter(choice for _, choice in listed)
+    if len(counts) > 1 and any(registry.companions(name, {}) for name, _ in counts):
+        return Counter(choice for path, choice in listed if not _is_metadata(path))
+    return counts
+
+
+def _is_metadata(path: str) -> bool:
+    return _file_name(path).startswith("metadata.")
 
 
 def _archives(paths: Iterable[str]) -> Iterable[str]:
@@ -107,7 +152,7 @@ def _archives(paths: Iterable[str]) -> Iterable[str]:
     return islice(readable, _ARCHIVES)
 
 
-def _inside(path: str) -> Iterable[Choice]:
+def _inside(path: str) -> Iterable[tuple[str, Choice]]:
     from datasets_core.fetch.archive import walk  # 6 ms that files beside archives do without
     from datasets_core.fetch.listing import is_hidden
 
@@ -115,12 +160,15 @@ def _inside(path: str) -> Iterable[Choice]:
         if member.kind == "file" and not any(is_hidden(part) for part in member.path.split("/")):
             choice = _choice(member.path)
             if choice is not None:
-                yield choice
+                yield member.path, choice
 
 
-def _kept(paths: DataFilesList, found: Mapping[str, Choice | None], winner: Choice) -> DataFilesList:
+def _kept(paths: DataFilesList, found: Mapping[str, Choice | None], winner: Choice, beside: Container[str]) -> DataFilesList:
     if any(found[path] is not None for path in paths):
-        return paths.keep([path for path in paths if found[path] == winner])
+        kept = [path for path in paths if found[path] == winner]
+        if beside or not kept:
+            kept += [path for path in paths if _file_name(path) in beside or registry.is_archive(path)]
+        return paths.keep(kept)
     return paths.keep([path for path in paths if registry.is_archive(path)])
 
 

@@ -1,7 +1,8 @@
 """Which builder reads which format, by the entry point group `datasets_core.builders`.
 
 A package adds a format with an entry point `name = "module:Class"` and, beside the class, `EXTENSIONS`: a mapping of file
-extension to the default options of that extension.
+extension to the default options of that extension.  `companions(options)` beside it names files that come along with those
+of the format and have the extension of another.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import importlib
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
@@ -25,6 +27,10 @@ BUILT_IN = {
     "arrow": "datasets_core.builders.arrow:Arrow",
     "json": "datasets_core.builders.json:Json",
     "csv": "datasets_core.builders.csv:Csv",
+    "imagefolder": "datasets_core.builders.imagefolder:ImageFolder",
+    "audiofolder": "datasets_core.builders.audiofolder:AudioFolder",
+    "videofolder": "datasets_core.builders.videofolder:VideoFolder",
+    "pdffolder": "datasets_core.builders.pdffolder:PdfFolder",
     "text": "datasets_core.builders.text:Text",
 }
 COMPRESSION = frozenset((".gz", ".bz2", ".xz", ".lz4", ".zst", ".zip", ".tar", ".tgz", ".rar", ".7z"))
@@ -94,6 +100,12 @@ def is_archive(path: str) -> bool:
     return any(extension in {".zip", ".tar", ".tgz"} for extension in extensions(path))
 
 
+def companions(name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of files that come along with those of the format `name`, such as the `metadata.csv` of images."""
+    found: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = getattr(_module_of(name), "companions", None)
+    return () if found is None else found(options)
+
+
 def rank(name: str) -> int:
     """The place of a format in the order that breaks ties."""
     return known_formats().index(name)
@@ -128,8 +140,12 @@ def _plugin_by_extension(extension: str, _search_path: tuple[str, ...]) -> tuple
 
 
 def _extensions_of(name: str) -> Mapping[str, Mapping[str, Any]]:
-    found: Mapping[str, Mapping[str, Any]] = getattr(sys.modules[builder_class(name).__module__], "EXTENSIONS", {})
+    found: Mapping[str, Mapping[str, Any]] = getattr(_module_of(name), "EXTENSIONS", {})
     return found
+
+
+def _module_of(name: str) -> ModuleType:
+    return sys.modules[builder_class(name).__module__]
 
 
 def _plugins() -> Mapping[str, str]:

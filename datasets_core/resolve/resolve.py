@@ -139,7 +139,8 @@ class FormatSource:
         if asked.data_files is not None:
             found = resolve_data_files(asked.data_files, base, storage_options=asked.storage_options)
         elif asked.data_dir is not None:
-            found = keep_format(files_below(base, asked.storage_options), self.format, dataset=base)
+            found = files_below(base, asked.storage_options)
+            found = keep_format(found, self.format, dataset=base, options=asked.options)
         else:
             raise ConfigurationError(f"{self.format!r} is a format and says not what to read. Give data_files= or data_dir=.")
         cls = registry.builder_class(self.format)

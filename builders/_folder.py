@@ -1,0 +1,438 @@
+"""What `imagefolder`, `audiofolder` and their sisters share: files with labels from their folders, or rows from metadata.
+
+The files' bytes are stored in the dataset: so it is whole, every byte of it is verified, it can be moved, and reading a row
+opens no file.  `embed_files=False` stores their paths instead.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import SplitGenerator
+from datasets_core.config import settings
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.cast import cast_table
+from datasets_core.features.labels import ClassLabel
+from datasets_core.features.merge import merge_schemas
+from datasets_core.features.nesting import list_array, list_parts, struct_array, struct_parts
+from datasets_core.features.plain import plain_array
+from datasets_core.features.schema import Features
+from datasets_core.files import is_url
+from datasets_core.meta.patterns import SPLIT_KEYWORDS, match
+from datasets_core.redact import redact
+
+from ._folder_files import FolderFiles, Member
+from ._folder_metadata import METADATA_FILENAMES, PLACE, Locator, first_names, places, read_metadata
+from ._source import Source
+from ._tables import FileBuilder, warn_left_out
+
+_PART_BYTES = 16 << 20
+_MOST_PARTS = 64
+_MOST_BYTES = (1 << 31) - (1 << 16)  # of one file: what the offsets of one Arrow array can hold
+_SHOWN = 3
+_SPLIT_WORDS = frozenset(word for words in SPLIT_KEYWORDS.values() for word in words)
+
+
+def companions(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of files that come along with those of a folder format, and are of other formats by their extension."""
+    named = options.get("metadata_filenames") or METADATA_FILENAMES
+    return (named,) if isinstance(named, str) else tuple(named)
+
+
+@dataclass(eq=False)
+class FolderConfig(BuilderConfig):
+    """Options of `load_dataset("imagefolder", ...)` and its sisters.
+
+    Args:
+        features: what the columns are cast to; labels are taken in the order of its names.
+        drop_labels: False adds the labels of the folders, also beside metadata and where there is only one; True leaves them
+            out; None adds them where there are no metadata, and several folders of the same depth that are not the splits.
+        drop_metadata: leave the metadata files unread.
+        metadata_filenames: how metadata files are called; `metadata.csv`, `.jsonl` and `.parquet` by default.
+        filters: the rows of the metadata to keep, as `[(column, operator, value)]` or an expression.
+        decode_num_threads: has no effect; kept for old calls.
+        embed_files: whether the files' bytes are stored; if not, their paths, and rows are read from the files themselves.
+    """
+
+    features: Any = None
+    drop_labels: bool | None = None
+    drop_metadata: bool | None = None
+    metadata_filenames: list[str] | str | None = None
+    filters: Any = None
+    decode_num_threads: int = 32
+    embed_files: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.filters, (str, bytes, dict)):
+            raise ConfigurationError(
+                f"filters={self.filters!r} is no filter. Pass [(column, operator, value)], a list of such, or an expression."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some rows of a split: a table with the places of files in it.
+
+    Attributes:
+        rows: the table.
+        bounds: where batches end, in rows.
+    """
+
+    rows: pa.Table
+    bounds: tuple[int, ...]
+
+
+class FolderBuilder(FileBuilder):
+    """A builder whose rows are files; a subclass names its medium."""
+
+    BUILDER_CONFIG_CLASS = FolderConfig
+    merge_columns = True
+    medium: ClassVar[str]
+    """The column of the files."""
+
+    _root = ""
+    _sizes: Mapping[str, int] = MappingProxyType({})
+
+    def feature(self) -> Any:
+        """The feature of the column of the files."""
+        raise NotImplementedError(f"{type(self).__name__} has no feature()")
+
+    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        options: FolderConfig = self.config
+        named = self._named()
+        local = dl_manager.download(named)
+        members = {split: self._members(named[split], local[split], dl_manager) for split in named}
+        if not any(member.is_medium for found in members.values() for member in found):
+            raise ConfigurationError(
+                f"There is no file of {self.name} among the data files: none ends in {', '.join(self._extensions[:5])} …. "
+                "Check data_dir= or data_files=."
+            )
+        self._root = _common_folder([member.inner for found in members.values() for member in found if not member.archive])
+        identities = getattr(options.data_files, "identities", ())
+        self._sizes = {path: size for path, size, _ in identities if size > 0 and not is_url(path)}
+        files = {split: FolderFiles(found, lambda path: dl_manager.download(path)) for split, found in members.items()}
+        metadata = {split: self._metadata(found) for split, found in files.items()}
+        has_metadata = any(metadata.values())
+        labels = self._labels(files, has_metadata)
+        if has_metadata and not options.drop_metadata:
+            tables = {split: list(self._described(split, files, metadata, labels)) for split in files}
+        else:
+            tables = {split: [self._plain(found, labels)] for split, found in files.items()}
+        features = self._settle([table for found in tables.values() for table in found], labels)
+        return [SplitGenerator(split, {"parts": self._parts(found, features)}) for split, found in tables.items()]
+
+    # -- the files
+
+    def _members(self, names: Sequence[str], local: Sequence[str], dl_manager: Any) -> list[Member]:
+        members: list[Member] = []
+        endings, beside = self._extensions, companions(vars(self.config))
+        for name, path in zip(names, map(os.fspath, local), strict=True):
+            plain = name.removeprefix("file://").replace(os.sep, "/")
+            if plain.lower().endswith(endings) or (is_url(plain) and plain.partition("?")[0].lower().endswith(endings)):
+                members.append(Member(path, plain, is_medium=True))
+                continue
+            inside = {"": path}
+            if os.path.basename(plain) not in beside:
+                inside = {inner: member for member, inner in self._members_of(name, path, dl_manager)}
+            if "" in inside:
+                members.append(Member(inside[""], plain))
+            else:  # without hidden files, and what macOS puts into __MACOSX
+                seen = match("**", inside)
+                members += [Member(inside[each], each, redact(name), each.lower().endswith(endings)) for each in seen]
+        return members
+
+    def _metadata(self, files: FolderFiles) -> list[Member]:
+        names = companions(vars(self.config))
+        found = [member for member in files.members if os.path.basename(member.inner) in names]
+        folders: dict[tuple[str, str], Member] = {}
+        for member in found:
+            other = folders.setdefault((member.archive, member.folder), member)
+            if other is not member:
+                raise Source(member.path, member.name).fault(
+                    f"stands beside {other.name}, and only one can tell the rows of a folder",
+                    advice="Delete one of the two, or name the right one by metadata_filenames=",
+                )
+        return found
+
+    def _stored(self, member: Member) -> str:
+        if not self.config.embed_files:
+            return member.path
+        if member.archive:
+            return member.inner
+        return member.inner.removeprefix(self._root) if self._root else os.path.basename(member.inner)
+
+    # -- labels
+
+    def _labels(self, files: Mapping[str, FolderFiles], has_metadata: bool) -> list[str] | None:
+        """The names of the labels in the order of their numbers; None where there are no labels."""
+        options: FolderConfig = self.config
+        if options.drop_labels or (self.wanted is not None and "label" not in self.wanted):
+            return None
+        media = [member for found in files.values() for member in found.members if member.is_medium]
+        folders = {(member.folder, member.archive): member for member in media}.values()
+        names = sorted({member.label for member in folders})
+        if options.drop_labels is None:
+            is_split = all(name.lower() in _SPLIT_WORDS for name in names)
+            if has_metadata or is_split or len(names) < 2 or len({member.depth for member in folders}) > 1:
+                return None
+        return names
+
+    def _label_column(self, names: Sequence[str | None], labels: list[str]) -> pa.Array:
+        if self.wanted is not None:  # which may have the names in an order of its own, or take text
+            return plain_array(list(names), pa.string())
+        numbers = {name: number for number, name in enumerate(labels)}
+        return plain_array([None if name is None else numbers[name] for name in names], pa.int64())
+
+    # -- rows
+
+    def _plain(self, files: FolderFiles, labels: list[str] | None) -> pa.Table:
+        media = [member for member in files.members if member.is_medium]
+        columns = {self.medium: places(media, self._stored)}
+        if labels is not None:
+            columns["label"] = self._label_column([member.label for member in media], labels)
+        return pa.Table.from_arrays(list(columns.values()), list(columns))
+
+    def _described(
+        self,
+        split: str,
+        files: Mapping[str, FolderFiles],
+        metadata: Mapping[str, list[Member]],
+        labels: list[str] | None,
+    ) -> Iterator[pa.Table]:
+        own = files[split]
+        others = [found for name, found in files.items() if name != split]
+        used: set[str] = set()
+        for member in metadata[split]:
+            table = read_metadata(member)
+            if self.config.filters is not None:
+                table = _filtered(table, self.config.filters, Source(member.path, member.name))
+            if any(member in found for name, found in metadata.items() if name != split):
+                table = _of_split(table, member, own, others)
+            locator = Locator(member, own, self.medium, self._stored)
+            columns = locator.locate(table)
+            self._refuse_missing(member, locator.missing)
+            used.update(locator.found)
+            if labels is not None and "label" not in columns:
+                columns["label"] = self._label_column(self._label_names(columns, locator.found), labels)
+            yield pa.Table.from_arrays(list(columns.values()), schema=_schema(table.schema, columns))
+        left = [each.name for each in own.members if each.is_medium and each.path not in used]
+        if left and self.config.filters is None:
+            warn_left_out(f"Files of split {split!r} have no row in the metadata", left, "Add rows, or pass drop_metadata=True")
+
+    def _refuse_missing(self, metadata: Member, missing: list[tuple[int, str]]) -> None:
+        if not missing:
+            return
+        row, name = missing[0]
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise Source(metadata.path, metadata.name).fault(
+            f"names {name!r}{more}, which is not there", row=row, advice="Add the file, or take the row out"
+        )
+
+    def _label_names(self, columns: Mapping[str, pa.Array], found: Mapping[str, Member]) -> list[str | None]:
+        for column in columns.values():
+            if column.type.equals(PLACE):
+                local = column.flatten()[0].to_pylist()
+                return [None if path is None else found[path].label for path in local]
+        return [None] * len(next(iter(columns.values())))
+
+    def _settle(self, tables: list[pa.Table], labels: list[str] | None) -> Features:
+        """The features of the planned tables; those of the rows go to `info`."""
+        merged = tables[0].schema
+        for table in tables[1:]:
+            merged = merge_schemas(merged, table.schema)
+        planned = Features.from_arrow_schema(merged)
+        if self.wanted is None:
+            self.info.features = Features({name: self._as_media(feature) for name, feature in planned.items()})
+            if labels is not None and planned["label"] == Features.from_arrow_schema(pa.schema([("l", pa.int64())]))["l"]:
+                self.info.features["label"] = ClassLabel(names=labels)
+        return planned
+
+    def _as_media(self, feature: Any) -> Any:
+        if isinstance(feature, dict):
+            if list(feature) == PLACE.names:
+                return self.feature()
+            return {name: self._as_media(inner) for name, inner in feature.items()}
+        if isinstance(getattr(feature, "feature", None), dict):
+            return type(feature)(self._as_media(feature.feature))
+        return feature
+
+    def _parts(self, tables: list[pa.Table], features: Features) -> list[Part]:
+        """The rows of a split in parts of some megabytes of files, which do not depend on the number of processes."""
+        whole = pa.concat_tables([cast_table(table, features) for table in tables]).combine_chunks()
+        weights = np.zeros(len(whole), np.int64)
+        if self.config.embed_files:
+            for column in whole.columns:
+                weights += _weights(_one(column), self._sizes)
+        stops = _cut(weights, max(_PART_BYTES, int(weights.sum()) // _MOST_PARTS), 1 << 20)
+        batch_bytes, batch_rows = settings().batch_bytes, settings().batch_rows
+        parts, start = [], 0
+        for stop in stops:
+            parts.append(Part(whole.slice(start, stop - start), tuple(_cut(weights[start:stop], batch_bytes, batch_rows))))
+            start = stop
+        return parts
+
+    def _generate_tables(self, parts: Sequence[Part]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:  # type: ignore[override]
+        for number, part in enumerate(parts):
+            start = 0
+            for index, stop in enumerate(part.bounds):
+                rows = part.rows.slice(start, stop - start)
+                columns = {name: self._filled(_one(rows.column(name))) for name in rows.column_names}
+                yield (number, index), pa.RecordBatch.from_arrays(list(columns.values()), schema=_schema(rows.schema, columns))
+                start = stop
+
+    def _filled(self, array: pa.Array) -> pa.Array:
+        """A planned column with the files in place of their places."""
+        if not _has_places(array.type):
+            return array
+        if array.type.equals(PLACE):
+            return self._media(array)
+        if pa.types.is_struct(array.type):
+            valid, fields = struct_parts(array)
+            children = [self._filled(field) for field in fields.values()]
+            made = pa.struct([(name, child.type) for name, child in zip(fields, children, strict=True)])
+            return struct_array(made, len(array), valid, children)
+        lengths, valid, child = list_parts(array)
+        filled = self._filled(child)
+        return list_array(pa.list_(filled.type), lengths, valid, filled)
+
+    def _media(self, array: pa.Array) -> pa.Array:
+        from datasets_core.features.stored_media import media_array
+
+        local, stored = (field.to_pylist() for field in array.flatten())
+        embed = self.config.embed_files
+        return media_array(
+            [
+                None if path is None else {"bytes": read_whole(path, name) if embed else None, "path": name}
+                for path, name in zip(local, stored, strict=True)
+            ]
+        )
+
+
+def read_whole(path: str, name: str) -> bytes:
+    """The bytes of one file.
+
+    Raises:
+        FileFormatError: it is larger than a value can be, or a Git-LFS pointer.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        size = os.fstat(handle).st_size
+        if size > _MOST_BYTES:
+            raise Source(path, name).fault("is larger than 2 GB, and is not stored", advice="Pass embed_files=False")
+        data = os.read(handle, size + 1)
+        if len(data) != size:  # of a large file, or one that grows, a read gives a part
+            pieces = [data]
+            while data:
+                data = os.read(handle, 1 << 24)
+                pieces.append(data)
+            data = b"".join(pieces)
+    finally:
+        os.close(handle)
+    if data.startswith(b"version https://git-lfs"):
+        raise Source(path, path).fault(
+            "is a Git-LFS pointer and not the file itself",
+            advice="Run 'git lfs pull' in its repository, or fetch the file by its URL",
+        )
+    return data
+
+
+def _of_split(table: pa.Table, metadata: Member, own: FolderFiles, others: Sequence[FolderFiles]) -> pa.Table:
+    """The rows whose files are of this split, of a metadata file that stands above several."""
+    keep = [
+        name is None or own.knows(metadata, name) or not any(found.knows(metadata, name) for found in others)
+        for name in first_names(table)
+    ]
+    return table if all(keep) else table.filter(plain_array(keep, pa.bool_()))
+
+
+def _filtered(table: pa.Table, filters: Any, source: Source) -> pa.Table:
+    import pyarrow.parquet as pq  # 12 ms that metadata without filters do without
+
+    try:
+        return table.filter(pq.filters_to_expression(filters) if isinstance(filters, list) else filters)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise source.fault(f"cannot be filtered: {error}", advice="Write filters= for its columns and their types") from error
+
+
+def _schema(schema: pa.Schema, columns: Mapping[str, pa.Array]) -> pa.Schema:
+    """The schema of `columns`, whose fields are those of `schema` where they have not changed."""
+    known = {field.name: field for field in schema}
+    return pa.schema(
+        [
+            known[name] if name in known and known[name].type.equals(column.type) else pa.field(name, column.type)
+            for name, column in columns.items()
+        ]
+    )
+
+
+def _has_places(kind: pa.DataType) -> bool:
+    if kind.equals(PLACE):
+        return True
+    if pa.types.is_struct(kind):
+        return any(_has_places(kind.field(number).type) for number in range(kind.num_fields))
+    return (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and _has_places(kind.value_type)
+
+
+def _weights(array: pa.Array, sizes: Mapping[str, int]) -> npt.NDArray[np.int64]:
+    """Bytes of files that each row of a planned column stands for."""
+    if not _has_places(array.type):
+        return np.zeros(len(array), np.int64)
+    if array.type.equals(PLACE):
+        local = array.flatten()[0].to_pylist()
+        return np.fromiter((sizes.get(path) or _size(path) for path in local), np.int64, len(local))
+    if pa.types.is_struct(array.type):
+        inner = (_weights(field, sizes) for field in struct_parts(array)[1].values())
+        return sum(inner, np.zeros(len(array), np.int64))
+    lengths, _, child = list_parts(array)
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(_weights(child, sizes))])
+    stops = np.cumsum(lengths)
+    between: npt.NDArray[np.int64] = ends[stops] - ends[stops - lengths]
+    return between
+
+
+def _size(path: str | None) -> int:
+    return 0 if path is None else os.stat(path).st_size
+
+
+def _cut(weights: npt.NDArray[np.int64], most_bytes: int, most_rows: int) -> list[int]:
+    """Where runs end that hold about `most_bytes`, and `most_rows` at most.
+
+    >>> _cut(np.array([3, 3, 3, 9, 1]), 6, 10)
+    [2, 3, 4, 5]
+    """
+    ends = np.cumsum(weights)
+    stops: list[int] = []
+    start, before = 0, 0
+    while start < len(weights):
+        stop = int(np.searchsorted(ends, before + most_bytes, side="right"))
+        start = min(max(stop, start + 1), start + most_rows, len(weights))
+        before = int(ends[start - 1])
+        stops.append(start)
+    return stops
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    """The beginning that local paths share, up to a `/`."""
+    folders = {os.path.dirname(path) for path in paths}
+    if not folders or any(map(is_url, folders)):
+        return ""
+    return os.path.join(os.path.commonpath(folders), "")
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    combined = column.combine_chunks()
+    if isinstance(combined, pa.ChunkedArray):
+        return combined.chunk(0) if combined.num_chunks else pa.nulls(0, column.type)
+    return combined

@@ -1,0 +1,215 @@
+"""What `metadata.csv`, `.jsonl` and `.parquet` say about the files of a folder: a table, and which of its fields name files.
+
+A field `file_name` becomes the medium's own column, `mask_file_name` a column `mask`, `file_names` and `frame_file_names`
+columns of lists; so they do inside structs and lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.building.hooks import Reread
+from datasets_core.errors import FileFormatError
+from datasets_core.features.cast import cast_table
+from datasets_core.features.merge import merge_schemas
+from datasets_core.features.nesting import list_array, list_parts, struct_array, struct_parts
+from datasets_core.features.plain import plain_array
+from datasets_core.features.schema import Features
+
+from ._folder_files import FolderFiles, Member
+from ._source import Source
+
+METADATA_FILENAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+# A file as it stands in a planned row: where it lies on this disk, and the path that is stored beside its bytes.
+PLACE = pa.struct([("local", pa.string()), ("stored", pa.string())])
+
+_ADVICE = "Name the files in a column file_name, mask_file_name, file_names or the like"
+
+
+def read_metadata(metadata: Member) -> pa.Table:
+    """All rows of a metadata file.
+
+    Raises:
+        FileFormatError: it is damaged, or of no format that metadata have.
+    """
+    source = Source(metadata.path, metadata.name)
+    table = _table(source, [])
+    numbers = [field.name for field in table.schema if _target(field.name, "x") and not _is_text(field.type)]
+    if numbers and _format(source) == "csv":
+        table = _table(source, numbers)  # names such as 001 are text all the same
+    return table
+
+
+def _format(source: Source) -> str:
+    name = source.name.lower().partition(" in ")[0]
+    for ending, kind in ((".csv", "csv"), (".tsv", "csv"), (".jsonl", "json"), (".json", "json"), (".ndjson", "json")):
+        if name.endswith(ending):
+            return kind
+    if name.endswith(".parquet"):
+        return "parquet"
+    raise source.fault("has no extension that metadata have", advice="Name it .csv, .jsonl or .parquet")
+
+
+def _table(source: Source, as_text: list[str]) -> pa.Table:
+    schema: pa.Schema | None = None
+    while True:
+        try:
+            batches = list(_batches(source, schema, as_text))
+            break
+        except Reread as request:
+            schema = request.schema
+    merged = batches[0].schema
+    for batch in batches[1:]:
+        if not batch.schema.equals(merged):
+            merged = merge_schemas(merged, batch.schema)
+    features = Features.from_arrow_schema(merged)
+    return pa.Table.from_batches([cast_table(batch, features, what=source.name) for batch in batches])
+
+
+def _batches(source: Source, schema: pa.Schema | None, as_text: list[str]) -> Iterator[pa.RecordBatch]:
+    # Each of these takes milliseconds to import, and a folder without metadata does without.
+    kind = _format(source)
+    if kind == "csv":
+        from ._csv_read import read_csv
+        from .csv import CsvConfig
+
+        form = CsvConfig(sep="\t" if source.name.lower().endswith(".tsv") else ",").form()
+        yield from read_csv(source, form, schema, as_text=as_text)
+    elif kind == "json":
+        from .json import JsonConfig, read_json
+
+        yield from read_json(source, JsonConfig(), schema)
+    else:
+        from .parquet import ParquetConfig, read_parquet
+
+        yield from read_parquet(source, ParquetConfig())
+
+
+def _target(name: str, medium: str) -> str | None:
+    """The column that a field of file names becomes; None for any other field.
+
+    >>> [_target(name, "image") for name in ("file_name", "mask_file_name", "file_names", "text")]
+    ['image', 'mask', 'images', None]
+    """
+    if name in ("file_name", "file_names"):
+        return medium if name == "file_name" else f"{medium}s"
+    for ending in ("_file_name", "_file_names"):
+        if name.endswith(ending) and name != ending:
+            return name.removesuffix(ending)
+    return None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _is_text(kind.value_type)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))
+
+
+class Locator:
+    """Puts the place of a file where a metadata file names it.
+
+    Args:
+        metadata: the metadata file.
+        files: of the split.
+        medium: the name of the column of a plain `file_name`.
+        stored: the path that is stored beside a file's bytes.
+    """
+
+    def __init__(self, metadata: Member, files: FolderFiles, medium: str, stored: Callable[[Member], str]) -> None:
+        self._metadata, self._files, self._medium, self._stored = metadata, files, medium, stored
+        self.missing: list[tuple[int, str]] = []
+        self.found: dict[str, Member] = {}
+
+    def locate(self, table: pa.Table) -> dict[str, pa.Array]:
+        """The columns, with places where the table has names of files.
+
+        Raises:
+            FileFormatError: a name leads out of the folder; two columns would be called alike; no field names files.
+        """
+        arrays = {name: _one(table.column(name)) for name in table.column_names}
+        columns = self._fields(arrays)
+        if not any(column is not arrays.get(name) for name, column in columns.items()):
+            raise self._fault("has no column that names files", advice=_ADVICE)
+        return columns
+
+    def _fields(self, arrays: dict[str, pa.Array]) -> dict[str, pa.Array]:
+        columns: dict[str, pa.Array] = {}
+        for name, array in arrays.items():
+            target = _target(name, self._medium)
+            if target is not None and _is_text(array.type):
+                column = self._leaf(array)
+            else:
+                target, column = name, self._nested(array)
+            if target in columns or (target != name and target in arrays):
+                raise self._fault(
+                    f"has a column {name!r} and another that is called {target!r}", advice="Rename one of the two"
+                )
+            columns[target] = column
+        return columns
+
+    def _nested(self, array: pa.Array) -> pa.Array:
+        if pa.types.is_struct(array.type):
+            valid, fields = struct_parts(array)
+            columns = self._fields(fields)
+            if all(column is fields.get(name) for name, column in columns.items()):
+                return array
+            made = pa.struct([(name, column.type) for name, column in columns.items()])
+            return struct_array(made, len(array), valid, list(columns.values()))
+        if (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)) and pa.types.is_nested(array.type.value_type):
+            lengths, valid, child = list_parts(array)
+            column = self._nested(child)
+            return array if column is child else list_array(pa.list_(column.type), lengths, valid, column)
+        return array
+
+    def _leaf(self, array: pa.Array) -> pa.Array:
+        if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
+            lengths, valid, child = list_parts(array)
+            column = self._leaf(child)
+            return list_array(pa.list_(column.type), lengths, valid, column)
+        members = [None if name is None else self._member(name, row) for row, name in enumerate(array.to_pylist())]
+        return places(members, self._stored)
+
+    def _member(self, name: str, row: int) -> Member | None:
+        member = self._files.find(self._metadata, name, row=row)
+        if member is None:
+            self.missing.append((row, name))
+        else:
+            self.found[member.path] = member
+        return member
+
+    def _fault(self, reason: str, *, advice: str) -> FileFormatError:
+        return Source(self._metadata.path, self._metadata.name).fault(reason, advice=advice)
+
+
+def first_names(table: pa.Table) -> list[str | None]:
+    """The first file that each row names in the first column of file names; None where it names none."""
+    for name in table.column_names:
+        column = table.column(name)
+        if _target(name, "x") and _is_text(column.type):
+            values = column.to_pylist()
+            return [
+                value[0] if isinstance(value, list) and value else None if isinstance(value, list) else value
+                for value in values
+            ]
+    return [None] * table.num_rows
+
+
+def places(members: Iterable[Member | None], stored: Callable[[Member], str]) -> pa.Array:
+    """Where files lie, as a column of a planned table."""
+    listed = list(members)
+    local = plain_array([None if member is None else member.path for member in listed], pa.string())
+    paths = plain_array([None if member is None else stored(member) for member in listed], pa.string())
+    valid = None
+    if None in listed:
+        valid = np.array([member is not None for member in listed], bool)
+    return struct_array(PLACE, len(listed), valid, [local, paths])
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    combined = column.combine_chunks()
+    if isinstance(combined, pa.ChunkedArray):
+        return combined.chunk(0) if combined.num_chunks else pa.nulls(0, column.type)
+    return combined

@@ -1,0 +1,28 @@
+"""Sounds in folders: with the folder of each as its label, or with the rows of `metadata.csv`, `.jsonl` or `.parquet`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._folder import FolderBuilder, FolderConfig, companions
+
+_NAMES = (
+    ".mpg .aiff .au .avr .caf .flac .htk .svx .mat4 .mat5 .mpc2k .ogg .paf .pvf .raw .rf64 .sd2 .sds .ircam .voc .w64 "
+    ".wav .nist .wavex .wve .xi .mp3 .opus .3gp .3g2 .asf .flv .m4v .webm .f4v .wmv .wma .ogm .mxf .nut"
+)
+EXTENSIONS: dict[str, dict[str, Any]] = {extension: {} for extension in _NAMES.split()}
+
+__all__ = ["EXTENSIONS", "AudioFolder", "companions"]
+
+
+class AudioFolder(FolderBuilder):
+    """Sounds in folders."""
+
+    BUILDER_CONFIG_CLASS = FolderConfig
+    medium = "audio"
+
+    def feature(self) -> Any:
+        """See `FolderBuilder.feature`."""
+        from datasets_core.features.audio import Audio
+
+        return Audio()

@@ -1,0 +1,29 @@
+"""Images in folders: with the folder of each as its label, or with the rows of `metadata.csv`, `.jsonl` or `.parquet`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._folder import FolderBuilder, FolderConfig, companions
+
+_NAMES = (
+    ".blp .bmp .dib .bufr .cur .pcx .dcx .dds .ps .eps .fit .fits .fli .flc .ftc .ftu .gbr .gif .grib .png .apng .jp2 "
+    ".j2k .jpc .jpf .jpx .j2c .icns .ico .im .iim .tif .tiff .jfif .jpe .jpg .jpeg .msp .pcd .pxr .pbm .pgm .ppm .pnm "
+    ".psd .bw .rgb .rgba .sgi .ras .tga .icb .vda .vst .webp .wmf .emf .xbm .xpm"
+)
+EXTENSIONS: dict[str, dict[str, Any]] = {extension: {} for extension in _NAMES.split()}
+
+__all__ = ["EXTENSIONS", "ImageFolder", "companions"]
+
+
+class ImageFolder(FolderBuilder):
+    """Images in folders."""
+
+    BUILDER_CONFIG_CLASS = FolderConfig
+    medium = "image"
+
+    def feature(self) -> Any:
+        """See `FolderBuilder.feature`."""
+        from datasets_core.features.image import Image
+
+        return Image()

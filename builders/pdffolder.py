@@ -1,0 +1,24 @@
+"""PDFs in folders: with the folder of each as its label, or with the rows of `metadata.csv`, `.jsonl` or `.parquet`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._folder import FolderBuilder, FolderConfig, companions
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".pdf": {}}
+
+__all__ = ["EXTENSIONS", "PdfFolder", "companions"]
+
+
+class PdfFolder(FolderBuilder):
+    """PDF documents in folders."""
+
+    BUILDER_CONFIG_CLASS = FolderConfig
+    medium = "pdf"
+
+    def feature(self) -> Any:
+        """See `FolderBuilder.feature`."""
+        from datasets_core.features.pdf import Pdf
+
+        return Pdf()

@@ -1,0 +1,24 @@
+"""Films in folders: with the folder of each as its label, or with the rows of `metadata.csv`, `.jsonl` or `.parquet`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._folder import FolderBuilder, FolderConfig, companions
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".mpeg": {}, ".avi": {}, ".mp4": {}, ".mov": {}, ".mkv": {}}
+
+__all__ = ["EXTENSIONS", "VideoFolder", "companions"]
+
+
+class VideoFolder(FolderBuilder):
+    """Films in folders."""
+
+    BUILDER_CONFIG_CLASS = FolderConfig
+    medium = "video"
+
+    def feature(self) -> Any:
+        """See `FolderBuilder.feature`."""
+        from datasets_core.features.video import Video
+
+        return Video()
