@@ -330,6 +330,14 @@ class MediaDecodeError(MediaError):
         super().__init__(what, f"cannot be decoded: {reason}", advice)
 
 
+class MediaNotFoundError(MediaError, FileNotFoundDatasetsError):
+    """A file that a path among the values of a dataset names, and that is not there."""
+
+    def __init__(self, path: str, reason: str = "leads to no file") -> None:
+        self.path = path
+        super().__init__(f"the path {redact(path)!r}", reason, "Mend the path, or put the file there")
+
+
 class UntrustedPathError(MediaError, PermissionError):
     """A path among the values of a dataset that leads out of the dataset."""
 

@@ -6,6 +6,7 @@ import abc
 import copy
 import functools
 import hashlib
+import itertools
 import logging
 import os
 import sys
@@ -28,6 +29,7 @@ from datasets_core.building.sources import dataset_identity
 from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
+from datasets_core.dataset.origin import folder_of, paths_below
 from datasets_core.engines.engine import Engine
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, ManifestError, UnhashableError, UnknownConfigError
 from datasets_core.features.merge import merge_types
@@ -331,7 +333,21 @@ class DatasetBuilder(abc.ABC):
         )
         shards = [(shard.split, shard.sha256) for shard in manifest.shards]
         spec = split if isinstance(split, str) else split.to_spec()
-        return Dataset(rows, info=manifest.info, split=split, fingerprint=fingerprint(shards, str(spec)))
+        dataset = Dataset(rows, info=manifest.info, split=split, fingerprint=fingerprint(shards, str(spec)))
+        dataset._paths = paths_below(self._own_folders())
+        return dataset
+
+    def _own_folders(self) -> Iterator[str]:
+        """The folders of the dataset, below which paths among its values may be opened."""
+        data_files = self.config.data_files
+        for path in itertools.chain.from_iterable(data_files.values()) if isinstance(data_files, DataFilesDict) else ():
+            yield folder_of(path)
+        if self.base_path and self.base_path != os.getcwd():  # where no folder is named, the present one stands for it
+            yield self.base_path
+        if self.config.data_dir:
+            yield self.config.data_dir
+        yield self.download_dir or settings().downloads_dir
+        yield settings().extracted_dir
 
     # -- config and folder ---------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from datasets_core.dataset import create
 from datasets_core.dataset.arguments import agreed, as_features
+from datasets_core.dataset.origin import paths_of_files
 from datasets_core.dataset.tabled import Tabled
 from datasets_core.errors import ArgumentTypeError
 from datasets_core.features.schema import Features
@@ -112,7 +113,9 @@ class Constructors(Tabled):
             num_proc=num_proc,
             key=fingerprint,
         )
-        return cls(made.table, info=made.info, split=split, fingerprint=made.fingerprint)
+        dataset = cls(made.table, info=made.info, split=split, fingerprint=made.fingerprint)
+        dataset._paths = paths_of_files(())  # the user's own rows, wherever they are kept
+        return dataset
 
     @classmethod
     def from_file(
@@ -130,7 +133,9 @@ class Constructors(Tabled):
         """
         table = RowTable.from_file(os.fspath(filename), in_memory=in_memory)
         index = None if indices_filename is None else RowTable.from_file(os.fspath(indices_filename)).to_table()
-        return cls(table, info=info, split=split, indices_table=index)
+        dataset = cls(table, info=info, split=split, indices_table=index)
+        dataset._paths = paths_of_files([os.fspath(filename)])
+        return dataset
 
     @classmethod
     def from_buffer(

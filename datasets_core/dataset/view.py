@@ -7,16 +7,18 @@ kept for each piece of the table that was touched.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import RowIndexError
+from datasets_core.errors import MediaError, RowIndexError
 from datasets_core.format.row_reader import RowReader
 from datasets_core.store.table import Ints, RowTable
 
+T = TypeVar("T")
 Row = dict[str, Any]
 
 _FIRST_ROWS, _MOST_ROWS = 16, 1000  # of a block: the first row comes at once, the others cheaply
@@ -66,7 +68,22 @@ class RowView:
             opener = openers.get(k) or open_piece(k)
             return opener(i - starts[k])
 
-        return row
+        def placed(i: int) -> Row:
+            try:
+                return row(i)
+            except MediaError as error:
+                raise error.at(row=i if i >= 0 else i + size) from error.__cause__
+
+        return placed if self.reader.decodes else row
+
+    def _placed(self, read: Callable[[], T], rows: Iterable[int]) -> T:
+        """What `read` gives; where a medium among `rows` cannot be shown, the error tells which row it is in."""
+        try:
+            return read()
+        except MediaError:
+            for row in rows:
+                self.row(int(row))
+            raise
 
     def _opener(self, k: int) -> Callable[[int], Row]:
         """Reads rows of piece `k`."""
@@ -100,29 +117,25 @@ class RowView:
         """The rows from `start` to `stop` one by one, read ahead by blocks that are bounded in rows and bytes."""
         stop = self.num_rows if stop is None else stop
         if self.index is None:
-            for batch in self._blocks(start, stop):
-                yield from self.reader.dicts(batch)
+            for first, last in self.borders(start, stop):
+                k, offset = self.table.locate(first)
+                block = self.table.piece(k).slice(offset, last - first)
+                yield from self._placed(partial(self.reader.dicts, block), range(first, last))
             return
-        step = _FIRST_ROWS
-        while start < stop:
-            block = self.index[start : min(start + step, stop)]
-            yield from self._dicts_at(block)
-            start += len(block)
-            step = min(step * 4, self._block_rows(self._piece_of(int(block[-1]))))
+        for first, last in self.borders(start, stop):
+            yield from self._placed(partial(self._dicts_at, self.index[first:last]), range(first, last))
 
-    def _blocks(self, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    def borders(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int]]:
+        """First row and row behind the last of blocks to read ahead: of one piece each, where there is no index."""
+        stop = self.num_rows if stop is None else stop
         step = _FIRST_ROWS
         while start < stop:
-            k, offset = self.table.locate(start)
-            piece = self.table.piece(k)
-            most = self._block_rows(k)
-            end = min(piece.num_rows, offset + stop - start)
-            start += end - offset
-            while offset < end:
-                batch = piece.slice(offset, min(step, most, end - offset))
-                yield batch
-                offset += batch.num_rows
-                step = min(step * 4, _MOST_ROWS)
+            k = self._piece_of(start if self.index is None else self.index.item(start))
+            end = min(stop, start + min(step, self._block_rows(k)))
+            if self.index is None:
+                end = min(end, self._starts[k] + self.table.piece(k).num_rows)
+            yield start, end
+            start, step = end, min(step * 4, _MOST_ROWS)
 
     def _piece_of(self, row: int) -> int:
         return bisect_right(self._starts, row) - 1
@@ -135,6 +148,9 @@ class RowView:
 
     def columns(self, start: int, stop: int) -> dict[str, list[Any]]:
         """The rows from `start` to `stop` as columns."""
+        return self._placed(partial(self._run, start, stop), range(start, stop))
+
+    def _run(self, start: int, stop: int) -> dict[str, list[Any]]:
         if self.index is not None:
             return self._columns_at(self.index[start:stop])
         if 0 < stop - start <= _FEW_ROWS and self.reader.is_quick:
@@ -164,21 +180,22 @@ class RowView:
         """Rows by number, each from 0 and existing, as columns."""
         if isinstance(rows, range) and rows.step == 1:
             return self.columns(rows.start, rows.stop)
-        return self._columns_at(self._of_table(rows))
+        return self._placed(lambda: self._columns_at(self.of_table(rows)), rows)
 
     def rows_at(self, rows: range | Ints) -> list[Row]:
         """Rows by number, each from 0 and existing, as dicts."""
         if isinstance(rows, range) and rows.step == 1:
             return list(self.rows(rows.start, rows.stop))
-        return self._dicts_at(self._of_table(rows))
+        return self._placed(lambda: self._dicts_at(self.of_table(rows)), rows)
 
     def table_at(self, rows: range | Ints) -> pa.Table:
         """Rows by number, each from 0 and existing, as an Arrow table."""
         if isinstance(rows, range) and rows.step == 1:
             return self.slice(rows.start, rows.stop)
-        return self._gather(self._of_table(rows))
+        return self._gather(self.of_table(rows))
 
-    def _of_table(self, rows: range | Ints) -> Ints:
+    def of_table(self, rows: range | Ints) -> Ints:
+        """The rows of the table behind rows of the view."""
         if isinstance(rows, range):
             rows = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64)
         return rows if self.index is None else self.index[rows]

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import CastError
 from datasets_core.features.media import Media
+from datasets_core.features.media_paths import ANYWHERE, MediaPaths
+from datasets_core.features.nesting import Misfit
+from datasets_core.features.sound import Sound, Wanted, wav_bytes
+from datasets_core.features.stored_media import media_array
 
 
 @dataclass(frozen=True, slots=True)
 class Audio(Media):
-    """A sound in each row: a path, bytes or `{"array", "sampling_rate"}` goes in; what comes out gives both as well.
+    """A sound in each row: a path, bytes or `{"array", "sampling_rate"}` goes in, a `Sound` comes out.
+
+    A `Sound` reads its file when it is asked: `sound["array"]`, `sound["sampling_rate"]`, `sound.get_all_samples()`.
 
     Args:
         sampling_rate: the rate to resample to; None leaves each sound at its own.
@@ -37,4 +49,52 @@ class Audio(Media):
         return f"Audio({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     def _encode_object(self, value: Any) -> dict[str, Any] | None:
+        if isinstance(value, Sound):
+            return {"bytes": value.stored.get("bytes"), "path": value.stored.get("path")}
+        if is_audio_decoder(value):
+            return self._encode_decoder(value)
+        if not isinstance(value, Mapping):
+            return None
+        if value.get("array") is not None:
+            return {"bytes": wav_bytes(value["array"], value.get("sampling_rate"), self.num_channels), "path": None}
+        path = value.get("path")
+        if isinstance(path, str) and path.endswith("pcm") and value.get("sampling_rate") is not None:
+            return self._encode_raw(value.get("bytes"), path, value["sampling_rate"])
         return None
+
+    def _encode_decoder(self, decoder: Any) -> dict[str, Any]:
+        stored = getattr(decoder, "_hf_encoded", None)
+        if stored is None:
+            samples = decoder.get_all_samples()
+            stored = {"bytes": wav_bytes(samples.data.cpu().numpy(), int(samples.sample_rate)), "path": None}
+        return {"bytes": stored["bytes"], "path": stored["path"]}
+
+    def _encode_raw(self, data: bytes | None, path: str, sampling_rate: Any) -> dict[str, Any]:
+        """Raw samples of 16 bits, which say nothing of themselves, as a wav file."""
+        if not data:
+            with ANYWHERE.open(path) as file:
+                data = file.read()
+        samples = np.frombuffer(data[: len(data) // 2 * 2], np.dtype("<i2"))
+        return {"bytes": wav_bytes(samples, sampling_rate), "path": None}
+
+    def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Sound:
+        wanted = Wanted(self.sampling_rate, self.num_channels, self.stream_index)
+        return Sound({"bytes": data, "path": path}, wanted, paths)
+
+    def cast_array(self, array: pa.Array) -> pa.Array:
+        """See `Media.cast_array`; structs of an array and its sampling rate are sounds too."""
+        if not pa.types.is_struct(array.type) or array.type.get_field_index("array") < 0:
+            return super(Audio, self).cast_array(array)
+        stored: list[dict[str, Any] | None] = []
+        for index, value in enumerate(array.to_pylist()):
+            try:
+                stored.append(None if value is None else self.encode_example(value))
+            except CastError as error:
+                raise Misfit(index, str(error).removesuffix(".")) from error
+        return media_array(stored)
+
+
+def is_audio_decoder(value: object) -> bool:
+    """Whether `value` is a decoder of torchcodec, which is not imported to tell."""
+    module = sys.modules.get("torchcodec.decoders")
+    return module is not None and isinstance(value, module.AudioDecoder)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.errors import CastError, CellCastError, MediaDecodeError, UntrustedPathError
+from datasets_core.errors import CastError, CellCastError, MediaError
 from datasets_core.features.base import needs_decoding
 from datasets_core.features.cast import cast_table
 from datasets_core.features.columns import Column, compile_column
@@ -158,5 +158,5 @@ class Decoder:
             return value
         try:
             return decode(value)
-        except (MediaDecodeError, UntrustedPathError) as error:
+        except MediaError as error:
             raise error.at(column=name) from error.__cause__

@@ -34,7 +34,7 @@ def embed_table(
 
     Raises:
         UntrustedPathError: a path leads out of the folders that may be opened.
-        FileNotFoundDatasetsError: a file is missing.
+        MediaNotFoundError: a file is missing.
     """
     for index, name in enumerate(table.column_names):
         feature = features.get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from datasets_core.features.stored_media import STORAGE, embedded_arrays, is_bin
 from datasets_core.redact import redact
 
 types = pa.types
+_ADDRESS = re.compile(r" <[^<>]* at 0x[0-9a-f]+>")  # of an object in memory, which tells a user nothing
 Stored = Mapping[str, Any]
 
 
@@ -161,7 +163,7 @@ class Media(Feature):
         """The stored values with the bytes of their files, and of their paths the last part.
 
         Raises:
-            FileNotFoundDatasetsError: a file is missing.
+            MediaNotFoundError: a file is missing.
         """
         done = embedded_arrays(storage, ANYWHERE, local_files=local_files, remote_files=remote_files)
         return done[0] if len(done) == 1 else pa.concat_arrays(done)
@@ -173,5 +175,5 @@ def storage_features() -> dict[str, FeatureType]:
 
 
 def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    text = " ".join(_ADDRESS.sub("", str(error)).split()).rstrip(".") or type(error).__name__
     return text if len(text) <= 200 else text[:199] + "…"

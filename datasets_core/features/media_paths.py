@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import FileNotFoundDatasetsError, UntrustedPathError
-from datasets_core.redact import redact
+from datasets_core.errors import DatasetsCoreError, MediaNotFoundError, UntrustedPathError
 
 _ARCHIVES = {"zip", "tar"}
 
@@ -28,6 +27,7 @@ class MediaPaths:
     Args:
         roots: local folders, and the beginnings of URLs; None opens every path.
         fetch: brings what an `http(s)` URL names to this machine and gives its local path.
+        allowed: what the user allowed besides, as the setting `media_paths` does.
 
     >>> MediaPaths(("/data/birds",)).locate("/data/birds/../../etc/passwd")
     Traceback (most recent call last):
@@ -36,12 +36,19 @@ class MediaPaths:
 
     roots: tuple[str, ...] | None = ()
     fetch: Callable[[str], str] | None = None
+    allowed: tuple[str, ...] = ()
 
     def __or__(self, other: MediaPaths) -> MediaPaths:
         """What holds for rows of both: a path that only one of them may open stays closed, unless it names its folders."""
         if self.roots is None or other.roots is None:
             return other if self.roots is None else self
-        return MediaPaths(tuple(dict.fromkeys((*self.roots, *other.roots))), self.fetch or other.fetch)
+        roots = tuple(dict.fromkeys((*self.roots, *other.roots)))
+        return MediaPaths(roots, self.fetch or other.fetch, tuple(dict.fromkeys((*self.allowed, *other.allowed))))
+
+    def settled(self) -> MediaPaths:
+        """The same with what the settings allow now, for a process that has other settings."""
+        allowed = settings().media_paths
+        return self if self.roots is None or not allowed else replace(self, allowed=(*self.allowed, *allowed))
 
     def locate(self, path: str) -> str:
         """The path as it may be opened: a local one, absolute where folders decide, or a URL.
@@ -50,58 +57,64 @@ class MediaPaths:
             UntrustedPathError: the path leads out of the folders that may be opened.
         """
         inner, mark, source = path.rpartition("::")
-        if self.roots is None and not mark:
-            return path if files.is_url(path) else files.local_path(path)
-        protocol = inner.partition("://")[0]
-        if mark and self.roots is not None and (protocol not in _ARCHIVES or "::" in inner):
-            raise UntrustedPathError(path, allowed=self._allowed())
-        return f"{inner}{mark}{self._source(source, path)}"
+        if self.roots is None:
+            return path if files.is_url(path) and not path.startswith("file://") else files.local_path(path)
+        if mark and ("::" in inner or inner.partition("://")[0] not in _ARCHIVES):
+            raise self._refusal(path)
+        place = self._source(source)
+        if place is None:
+            raise self._refusal(path)
+        return f"{inner}{mark}{place}"
 
     def open(self, path: str) -> IO[bytes]:
         """The file of a path, open for reading.
 
         Raises:
             UntrustedPathError: it may not be opened.
-            FileNotFoundDatasetsError: there is no such file.
+            MediaNotFoundError: there is no such file.
         """
         place = self.locate(path)
         if files.is_http(place) and self.fetch is not None:
             place = self.fetch(place)
         try:
-            handle = files.open_binary(place)
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-            raise FileNotFoundDatasetsError(
-                f"There is no file {redact(path)!r}. Mend the path, or put the file there."
-            ) from error
-        if not files.is_url(place) and not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
-            handle.close()
-            raise FileNotFoundDatasetsError(f"{path!r} is a pipe or a device, not a file. Mend the path.")
-        return handle
+            if not files.is_url(place) and not stat.S_ISREG(os.stat(place).st_mode):  # a pipe would wait for ever
+                raise MediaNotFoundError(path, "leads to a folder, a pipe or a device, not to a file")
+            return files.open_binary(place)
+        except DatasetsCoreError:
+            raise
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError, KeyError) as error:
+            raise MediaNotFoundError(path) from error
+        except OSError as error:
+            raise MediaNotFoundError(path, f"cannot be opened: {error.strerror or error}") from error
 
-    def _allowed(self) -> tuple[str, ...]:
-        return (*(self.roots or ()), *settings().media_paths)
+    def _refusal(self, path: str) -> UntrustedPathError:
+        return UntrustedPathError(path, allowed=(*(self.roots or ()), *self.allowed, *settings().media_paths))
 
-    def _source(self, source: str, whole: str) -> str:
+    def _source(self, source: str) -> str | None:
+        """What is opened of a path without links of an archive; None where nothing may be."""
+        own = self.roots or ()
+        granted = (*self.allowed, *settings().media_paths)
         if files.is_url(source) and not source.startswith("file://"):
-            if self.roots is None or any(_is_below_url(source, root) for root in self._allowed()):
-                return source
-            raise UntrustedPathError(whole, allowed=self._allowed())
-        local = files.local_path(source)
-        if self.roots is None:
-            return local
-        found = None
-        for root in self._allowed():
+            return source if any(_is_below_url(source, root) for root in (*own, *granted)) else None
+        local, found = files.local_path(source), None
+        for index, root in enumerate((*own, *granted)):
             if files.is_url(root) and not root.startswith("file://"):
                 continue
-            folder = os.path.realpath(files.local_path(root))
-            place = os.path.realpath(os.path.join(folder, local))
-            if place.startswith(folder.rstrip(os.sep) + os.sep):
-                if os.path.exists(place):
-                    return place
-                found = found or place
-        if found is None:
-            raise UntrustedPathError(whole, allowed=self._allowed())
+            place = _below(os.path.realpath(files.local_path(root)), local, hidden=index >= len(own))
+            if place is not None and os.path.exists(place):
+                return place
+            found = found or place
         return found
+
+
+def _below(folder: str, path: str, *, hidden: bool) -> str | None:
+    """Where a path leads from a folder, if that is below the folder, links followed; hidden files are none of a dataset's."""
+    place = os.path.realpath(os.path.join(folder, path))
+    above = folder.rstrip(os.sep) + os.sep
+    if not place.startswith(above):
+        return None
+    inside = place[len(above) :].split(os.sep)
+    return place if hidden or not any(part.startswith(".") for part in inside) else None
 
 
 def _is_below_url(url: str, root: str) -> bool:

@@ -94,7 +94,7 @@ def embedded_arrays(array: pa.Array, paths: MediaPaths, *, local_files: bool, re
 
     Raises:
         UntrustedPathError: a path leads out of the folders that may be opened.
-        FileNotFoundDatasetsError: a file is missing.
+        MediaNotFoundError: a file is missing.
     """
     done: list[pa.Array] = []
     rows: list[dict[str, Any] | None] = []
