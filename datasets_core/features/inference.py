@@ -16,6 +16,7 @@ import pyarrow as pa
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.columns import ARROW_ERRORS, compile_column
 from datasets_core.features.dtypes import MAX_DEPTH
+from datasets_core.features.media_objects import feature_of, marked
 from datasets_core.features.merge import merge_types
 from datasets_core.features.nesting import Misfit, list_array, rows_of, struct_array
 from datasets_core.features.plain import plain_array
@@ -47,6 +48,8 @@ def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
         return _infer_dicts(values, depth)
     if kinds <= {list, tuple}:
         return _infer_lists(values, depth)
+    if not kinds <= _KNOWN and (feature := feature_of(values)) is not None:
+        return marked(compile_column(feature)(values), feature)
     arrow_type = _leaf_type(kinds, values)
     if arrow_type is not None:
         try:
@@ -74,6 +77,9 @@ _LEAVES: dict[type, pa.DataType] = {
     datetime.time: pa.time64("us"),
     datetime.timedelta: pa.duration("us"),
 }
+
+
+_KNOWN = frozenset({*_LEAVES, datetime.datetime, decimal.Decimal, dict, list, tuple, np.ndarray})
 
 
 def _leaf_type(kinds: set[type], values: list[Any]) -> Any:

@@ -24,6 +24,7 @@ from datasets_core.features.dtypes import MAX_DEPTH, name_from_type
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import EXTENSION_NAME, EXTENSION_VALUE, from_extension
 from datasets_core.features.forms import feature_from_json, feature_to_json, features_from_yaml, features_to_yaml
+from datasets_core.features.stored_media import MARK, STORAGE
 from datasets_core.features.values import decode_value, encode_value
 
 METADATA_KEY = b"huggingface"
@@ -303,7 +304,7 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
     if isinstance(arrow_type, pa.BaseExtensionType):
         return _from_extension_type(arrow_type, depth)
     if types.is_struct(arrow_type):
-        return {field.name: _from_field(field, depth + 1) for field in arrow_type}
+        return _from_mark(arrow_type) or {field.name: _from_field(field, depth + 1) for field in arrow_type}
     if types.is_fixed_size_list(arrow_type):
         return List(_from_field(arrow_type.value_field, depth + 1), length=arrow_type.list_size)
     if types.is_large_list(arrow_type) or types.is_large_list_view(arrow_type):
@@ -322,6 +323,12 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
     if name is None:
         raise ConfigurationError(f"No feature stores the Arrow type {arrow_type}. Convert or drop the column before.")
     return Value(name)
+
+
+def _from_mark(arrow_type: pa.DataType) -> FeatureType | None:
+    """The medium whose values were told to be of it when the column was inferred."""
+    form = (arrow_type.field(0).metadata or {}).get(MARK) if arrow_type == STORAGE else None
+    return None if form is None else feature_from_json(json.loads(form))
 
 
 def _from_extension_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
