@@ -1,4 +1,4 @@
-"""`load_dataset` and `load_dataset_builder`: a reference, resolved, built if need be, and read."""
+"""`load_dataset` and its sisters: a reference, resolved, built if need be, and read; a saved folder, opened."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 
 from datasets_core import logging
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.disk import holds_group, load_group
+from datasets_core.dataset.group import DatasetDict
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownOptionError, UnknownSplitError
 from datasets_core.features.schema import Features
@@ -118,6 +121,33 @@ def load_dataset(
     )
     _check_splits(wanted, builder.info.splits or (), os.fspath(path))
     return builder.as_dataset(split=split, in_memory=keep_in_memory)
+
+
+def load_from_disk(
+    dataset_path: str | os.PathLike[str], keep_in_memory: bool | None = None, storage_options: dict[str, Any] | None = None
+) -> Dataset | DatasetDict:
+    """What `save_to_disk` put into a folder: a `Dataset`, or the `DatasetDict` of several splits.
+
+    Folders that Hugging Face `datasets` saved open too.
+
+    Args:
+        dataset_path: local folder or URL; the files of a URL are fetched into the cache.
+        keep_in_memory: read the files instead of mapping them; None does so below the setting `max_memory_bytes`.
+        storage_options: for the file system of a URL.
+
+    Raises:
+        FileNotFoundDatasetsError: nothing was saved there.
+        ManifestError, DamagedShardError: what was saved is damaged.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Dataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
+    ...     load_from_disk(folder)[1]
+    {'a': 2}
+    """
+    if holds_group(dataset_path, storage_options):
+        return DatasetDict(load_group(Dataset, dataset_path, keep_in_memory, storage_options))
+    return Dataset.load_from_disk(dataset_path, keep_in_memory, storage_options)
 
 
 def load_dataset_builder(

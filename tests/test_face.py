@@ -14,7 +14,7 @@ import datasets_core
 
 HEAVY = {"pyarrow", "numpy", "fsspec", "huggingface_hub", "pandas", "httpx2", "yaml", "tqdm", "loky", "cloudpickle", "torch"}
 EXPECTED = {
-    "load_dataset", "load_dataset_builder",
+    "load_dataset", "load_dataset_builder", "load_from_disk",
     "get_dataset_config_info", "get_dataset_config_names", "get_dataset_default_config_name", "get_dataset_infos",
     "get_dataset_split_names",
     "Dataset", "DatasetDict", "Column",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any
 
+from datasets_core.dataset.arguments import parse_size
 from datasets_core.engines.engine import Engine, get_engine
 from datasets_core.errors import ConfigurationError
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.store.layout import EXTENSIONS
 
-_SIZE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _OLD_OPTIONS = {"ignore_verifications", "try_from_hf_gcs", "use_auth_token", "beam_runner", "beam_options", "disable_tqdm"}
 
 
@@ -76,29 +75,3 @@ class BuildOptions:
             storage_options,
             get_engine(engine, num_proc=num_proc),
         )
-
-
-def parse_size(size: int | str | None) -> int | None:
-    """Bytes of `500_000`, `"500MB"` or `"1GiB"`.
-
-    >>> parse_size("500MB"), parse_size("1 GiB")
-    (500000000, 1073741824)
-
-    Raises:
-        ConfigurationError: no size, or none of at least one byte.
-    """
-    if size is None:
-        return None
-    if isinstance(size, int) and not isinstance(size, bool):
-        found = size
-    else:
-        match = _SIZE.fullmatch(str(size))
-        if match is None:
-            raise ConfigurationError(f"max_shard_size is {size!r}. Give bytes as a number, or a text such as '500MB'.")
-        number, prefix, binary = match.groups()
-        found = int(
-            float(number.replace("_", "")) * (1024 if binary else 1000) ** ("kmgt".index(prefix.lower()) + 1 if prefix else 0)
-        )
-    if found < 1:
-        raise ConfigurationError(f"max_shard_size is {size!r}. Give at least one byte.")
-    return found

@@ -2,7 +2,8 @@
 
 import pytest
 
-from datasets_core.building.options import BuildOptions, parse_size
+from datasets_core.building.options import BuildOptions
+from datasets_core.dataset.arguments import parse_size
 from datasets_core.errors import ConfigurationError
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadMode
