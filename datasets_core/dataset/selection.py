@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pyarrow as pa
 
-from datasets_core.dataset.arguments import as_int, row_count
+from datasets_core.dataset.arguments import as_features, as_int, row_count
+from datasets_core.dataset.cached import MEMORY_BYTES, written
 from datasets_core.dataset.indices import row_numbers
 from datasets_core.dataset.randomness import random_generator
 from datasets_core.dataset.sorting import SortKeys, sorted_rows
 from datasets_core.dataset.tabled import Tabled
 from datasets_core.dataset.train_test import part_sizes, stratified
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.codec import cast_table
 from datasets_core.features.labels import ClassLabel
+from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.table import RowTable
 
@@ -226,6 +230,53 @@ class Selection(Tabled):
                 "test": self._selected(test, test_new_fingerprint, "test part", *key),
             }
         )
+
+    def flatten_indices(
+        self,
+        keep_in_memory: bool = False,
+        cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        features: Features | None = None,
+        disable_nullable: bool = False,
+        num_proc: int | None = None,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """The same rows, written in the order in which they are shown, so that they are read without an index.
+
+        Rows that are read so already, those of a run for example, are left where they are.
+
+        Args:
+            keep_in_memory: write no file.
+            cache_file_name: the file to write, instead of a folder in the cache.
+            features: what the columns are to be; the same as now if None.
+            new_fingerprint: the identity of the result.
+
+        >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0]).flatten_indices()["a"][:]
+        [3, 1]
+
+        Raises:
+            CastError: a value that does not fit `features`.
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        table, index, wanted = self._table, self._index, as_features(features) or self.features
+        other = self._replaced(table, wanted, "flatten_indices", features, new_fingerprint=new_fingerprint)
+        if index is None and wanted == self.features:
+            return other
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for batch in table.batches() if index is None else table.batches_at(index):
+                yield batch if wanted == self.features else cast_table(batch, wanted, what="The dataset")
+
+        is_small = cache_file_name is None and not table.files and table.num_bytes * self.num_rows <= MEMORY_BYTES * len(table)
+        other._table = written(
+            self,
+            other._lineage,
+            batches,
+            wanted,
+            keep_in_memory=keep_in_memory or is_small,
+            cache_file_name=cache_file_name,
+        )
+        return other
 
     def _labels(self, column: str) -> Any:
         """The class of each row as a number; rows without one are a class of their own."""

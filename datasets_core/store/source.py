@@ -72,6 +72,7 @@ def open_rows(
             schema=schema,
             in_memory=in_memory,
             storage_options=storage_options,
+            identity=record.sha256,
         )
 
     for key, record in records.items():

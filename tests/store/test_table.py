@@ -1,6 +1,8 @@
 """`RowTable`: the laws of a sequence, over pieces."""
 
+import os
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -13,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
+from datasets_core.store import table as table_module
+from datasets_core.store.shard import FileShard, Shelf
 from datasets_core.store.table import RowTable
 from datasets_core.store.writer import ShardWriter
 
@@ -245,3 +249,73 @@ def test_columns_that_pyarrow_cannot_take_are_taken_row_by_row(values: pa.Array)
     rows = [30, 2, 2, 59, 0, 19, 20, 24, 25] * 4
 
     assert table.take(np.array(rows))["a"].to_pylist() == [values[row].as_py() for row in rows]
+
+
+# -- rows that are gathered --------------------------------------------------------------------------------------------
+
+
+@given(sizes, st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200)), max_size=4))
+def test_runs_are_slices_of_the_pieces(sizes: list[int], spans: list[tuple[int, int]]) -> None:
+    rows = _pieces([100, *sizes, 100])
+    wanted = [row for start, stop in spans for row in range(start, max(start, stop))]
+
+    assert _numbers(rows.take(np.array(wanted, dtype=np.int64))) == wanted
+
+
+def test_runs_are_not_copied() -> None:
+    rows = _pieces([300, 300])
+    found = rows.take(np.r_[500:600, 100:200])
+
+    address = rows.piece(1).column("n").buffers()[1].address
+    assert found["n"].chunk(0).buffers()[1].address == address
+
+
+@given(sizes, st.data(), st.booleans())
+def test_gathered_batches_are_the_rows(sizes: list[int], data: st.DataObject, is_large: bool) -> None:
+    rows = _pieces([50, *sizes, 50])
+    wanted = data.draw(st.lists(st.integers(0, rows.num_rows - 1), max_size=300))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_module, "_ROWS_AT_FIRST", 7)
+        patch.setattr(table_module, "_GATHERED_BYTES", 64)
+        patch.setattr(table_module, "_WHOLE_BYTES", 128 << 20 if is_large else 0)
+        batches = list(rows.batches_at(np.array(wanted, dtype=np.int64)))
+
+    assert [value for batch in batches for value in batch["n"].to_pylist()] == wanted
+    assert all(batch.num_rows <= 300 for batch in batches)
+
+
+# -- identity ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_identity_of_rows_in_memory_is_their_content() -> None:
+    whole, cut, other = _pieces([6]), _pieces([1, 2, 3]), _pieces([7])
+
+    assert whole._fingerprint == cut._fingerprint == pickle.loads(pickle.dumps(cut))._fingerprint
+    assert RowTable.concat([other.slice(0, 2), other.slice(2, 6)])._fingerprint == whole._fingerprint
+    assert other._fingerprint != whole._fingerprint
+    assert whole.rename(["n", "t"])._fingerprint != whole._fingerprint
+    assert whole.select(["s", "n"])._fingerprint != whole._fingerprint
+
+
+def test_the_identity_of_rows_in_files_is_not_their_place(path: str, tmp_path: Path) -> None:
+    moved = shutil.copy2(path, tmp_path / "moved.arrow")
+    here, there = RowTable.from_file(path), RowTable.from_file(str(moved))
+
+    assert here._fingerprint == there._fingerprint
+    assert here.slice(0, 1)._fingerprint != here._fingerprint
+    assert here.select(here.column_names[:1])._fingerprint != here._fingerprint
+
+
+def test_a_file_with_other_bytes_has_another_identity(path: str, tmp_path: Path) -> None:
+    other = shutil.copy2(path, tmp_path / "other.arrow")
+    before = os.stat(path)
+    with open(other, "r+b") as file:
+        file.seek(-20, os.SEEK_END)
+        byte = file.read(1)
+        file.seek(-20, os.SEEK_END)
+        file.write(bytes([byte[0] ^ 1]))
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert FileShard(str(other), "arrow", Shelf()).identity != FileShard(path, "arrow", Shelf()).identity
+    assert FileShard(path, "arrow", Shelf(), identity="known").identity == "known"
+    assert pickle.loads(pickle.dumps(FileShard(path, "arrow", Shelf(), identity="known"))).identity == "known"
