@@ -1,21 +1,26 @@
-"""`DatasetDict`: the datasets of several splits, by name."""
+"""`DatasetDict`: the datasets of several splits, by name.
+
+What can be done to one stands in the files of its base classes, a file for each idea.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any, TypeVar
-
-import pyarrow as pa
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.display import group_text
-from datasets_core.errors import ArgumentTypeError, UnknownSplitError
+from datasets_core.dataset.disk import load_group, save_group
+from datasets_core.dataset.group_columns import GroupColumns
+from datasets_core.dataset.group_rows import GroupRows
+from datasets_core.features.schema import Features
+from datasets_core.meta.split import NamedSplit
 
-T = TypeVar("T")
+Path = str | os.PathLike[str]
+Paths = Path | Sequence[Path]
 
 
-class DatasetDict(dict[str, Dataset]):
+class DatasetDict(GroupColumns, GroupRows):
     """Datasets by the name of their split; what is done to it is done to each.
 
     >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1, 2]}), "test": Dataset.from_dict({"a": [3]})})
@@ -23,128 +28,98 @@ class DatasetDict(dict[str, Dataset]):
     ({'train': 2, 'test': 1}, {'b': 3})
     """
 
-    def __getitem__(self, split: str) -> Dataset:
-        """The dataset of a split.
+    # -- files ---------------------------------------------------------------------------------------------------------
 
-        Raises:
-            UnknownSplitError: no such split.
-        """
-        try:
-            return super().__getitem__(split)
-        except (KeyError, TypeError):  # TypeError: a list, say, cannot be a key
-            raise UnknownSplitError(str(split), known=self) from None
-
-    @property
-    def data(self) -> dict[str, pa.Table]:
-        """The Arrow table behind each split."""
-        return self._each(lambda dataset: dataset.data)
-
-    @property
-    def cache_files(self) -> dict[str, list[dict[str, str]]]:
-        """The files behind each split."""
-        return self._each(lambda dataset: dataset.cache_files)
-
-    @property
-    def num_rows(self) -> dict[str, int]:
-        """Number of rows of each split."""
-        return self._each(lambda dataset: dataset.num_rows)
-
-    @property
-    def num_columns(self) -> dict[str, int]:
-        """Number of columns of each split."""
-        return self._each(lambda dataset: dataset.num_columns)
-
-    @property
-    def column_names(self) -> dict[str, list[str]]:
-        """Names of the columns of each split."""
-        return self._each(lambda dataset: dataset.column_names)
-
-    @property
-    def shape(self) -> dict[str, tuple[int, int]]:
-        """Numbers of rows and columns of each split."""
-        return self._each(lambda dataset: dataset.shape)
-
-    def __repr__(self) -> str:
-        return group_text(self)
-
-    def __enter__(self) -> DatasetDict:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for dataset in self.values():
-            dataset.__exit__(*error)
-
-    # -- columns -------------------------------------------------------------------------------------------------------
-
-    def select_columns(self, column_names: str | Sequence[str]) -> DatasetDict:
-        """The columns `column_names` of every split."""
-        return self._map(lambda dataset: dataset.select_columns(column_names))
-
-    def remove_columns(self, column_names: str | Sequence[str]) -> DatasetDict:
-        """Every column but `column_names`, of every split."""
-        return self._map(lambda dataset: dataset.remove_columns(column_names))
-
-    def rename_column(self, original_column_name: str, new_column_name: str) -> DatasetDict:
-        """One column called otherwise, in every split."""
-        return self._map(lambda dataset: dataset.rename_column(original_column_name, new_column_name))
-
-    def rename_columns(self, column_mapping: Mapping[str, str]) -> DatasetDict:
-        """Columns called otherwise, in every split."""
-        return self._map(lambda dataset: dataset.rename_columns(column_mapping))
-
-    # -- formats -------------------------------------------------------------------------------------------------------
-
-    def set_format(
-        self,
-        type: str | None = None,
-        columns: str | Sequence[str] | None = None,
-        output_all_columns: bool = False,
-        **format_kwargs: Any,
-    ) -> None:
-        """Set the format of every split; see `Dataset.set_format`."""
-        self._each(lambda dataset: dataset.with_format(type, columns, output_all_columns, **format_kwargs))  # all, or none
-        self._each(lambda dataset: dataset.set_format(type, columns, output_all_columns, **format_kwargs))
-
-    def with_format(
-        self,
-        type: str | None = None,
-        columns: str | Sequence[str] | None = None,
-        output_all_columns: bool = False,
-        **format_kwargs: Any,
+    @staticmethod
+    def from_csv(
+        path_or_paths: Mapping[str, Paths] | Paths,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        **kwargs: Any,
     ) -> DatasetDict:
-        """Every split with another format; see `Dataset.set_format`."""
-        return self._map(lambda dataset: dataset.with_format(type, columns, output_all_columns, **format_kwargs))
+        """The rows of csv files by split; files without a split are "train".  See `Dataset.from_csv`.
 
-    def reset_format(self) -> None:
-        """Have the rows of every split come out as plain Python again."""
-        self.set_format()
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.csv")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("x,y")
+        ...     DatasetDict.from_csv({"test": path}, cache_dir=folder).column_names
+        {'test': ['x', 'y']}
+        """
+        options = {"features": features, "cache_dir": cache_dir, "keep_in_memory": keep_in_memory, **kwargs}
+        return _of_files(Dataset.from_csv, path_or_paths, options)
 
-    @contextmanager
-    def formatted_as(
+    @staticmethod
+    def from_json(
+        path_or_paths: Mapping[str, Paths] | Paths,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        **kwargs: Any,
+    ) -> DatasetDict:
+        """The rows of JSON files by split; files without a split are "train".  See `Dataset.from_json`."""
+        options = {"features": features, "cache_dir": cache_dir, "keep_in_memory": keep_in_memory, **kwargs}
+        return _of_files(Dataset.from_json, path_or_paths, options)
+
+    @staticmethod
+    def from_parquet(
+        path_or_paths: Mapping[str, Paths] | Paths,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        columns: list[str] | None = None,
+        **kwargs: Any,
+    ) -> DatasetDict:
+        """The rows of Parquet files by split; files without a split are "train".  See `Dataset.from_parquet`."""
+        options = {"features": features, "cache_dir": cache_dir, "keep_in_memory": keep_in_memory, **kwargs}
+        return _of_files(Dataset.from_parquet, path_or_paths, {**options, "columns": columns})
+
+    @staticmethod
+    def from_text(
+        path_or_paths: Mapping[str, Paths] | Paths,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        **kwargs: Any,
+    ) -> DatasetDict:
+        """The lines of text files by split; files without a split are "train".  See `Dataset.from_text`."""
+        options = {"features": features, "cache_dir": cache_dir, "keep_in_memory": keep_in_memory, **kwargs}
+        return _of_files(Dataset.from_text, path_or_paths, options)
+
+    def save_to_disk(
         self,
-        type: str | None = None,
-        columns: str | Sequence[str] | None = None,
-        output_all_columns: bool = False,
-        **format_kwargs: Any,
-    ) -> Iterator[None]:
-        """Another format of every split, for the block."""
-        with ExitStack() as stack:
-            for dataset in self._datasets().values():
-                stack.enter_context(dataset.formatted_as(type, columns, output_all_columns, **format_kwargs))
-            yield
+        dataset_dict_path: Path,
+        max_shard_size: int | str | None = None,
+        num_shards: dict[str, int] | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        """Save every split to one folder, for `load_from_disk`; see `Dataset.save_to_disk`.
 
-    # -- every split ---------------------------------------------------------------------------------------------------
+        Whenever it is broken off, the folder holds the old copy of all splits or the new one.
 
-    def _datasets(self) -> dict[str, Dataset]:
-        for name, dataset in self.items():
-            if not isinstance(dataset, Dataset):
-                raise ArgumentTypeError(
-                    f"Split {name!r} of this DatasetDict holds {type(dataset).__name__}, no Dataset. Put a Dataset there."
-                )
-        return dict(self)
+        Args:
+            num_shards: number of files of each split.
+        """
+        save_group(self._datasets(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
 
-    def _each(self, act: Callable[[Dataset], T]) -> dict[str, T]:
-        return {name: act(dataset) for name, dataset in self._datasets().items()}
+    @staticmethod
+    def load_from_disk(
+        dataset_dict_path: Path, keep_in_memory: bool | None = None, storage_options: dict[str, Any] | None = None
+    ) -> DatasetDict:
+        """The splits of a folder that `save_to_disk` made, here or in Hugging Face `datasets`; see `Dataset.load_from_disk`.
 
-    def _map(self, act: Callable[[Dataset], Dataset]) -> DatasetDict:
-        return DatasetDict(self._each(act))
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     DatasetDict({"train": Dataset.from_dict({"a": [1]})}).save_to_disk(folder)
+        ...     DatasetDict.load_from_disk(folder).num_rows
+        {'train': 1}
+        """
+        return DatasetDict(load_group(Dataset, dataset_dict_path, keep_in_memory, storage_options))
+
+
+def _of_files(read: Any, path_or_paths: Mapping[str, Paths] | Paths, options: dict[str, Any]) -> DatasetDict:
+    by_split = path_or_paths if isinstance(path_or_paths, Mapping) else {"train": path_or_paths}
+    return DatasetDict({str(split): read(paths, split=NamedSplit(str(split)), **options) for split, paths in by_split.items()})

@@ -1,16 +1,33 @@
-"""What is done to a dictionary of datasets is done to each."""
+"""A dictionary of datasets has every method that users of Hugging Face `datasets` know, with its parameters in their order."""
 
 from __future__ import annotations
 
+import inspect
+import json
 import pickle
-from typing import Any
+from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
-from datasets_core.errors import ArgumentTypeError, UnknownColumnError, UnknownSplitError
+from datasets_core.errors import ConfigurationError, FileNotFoundDatasetsError
+
+# From the public interface of `datasets` 5.2.0: method → its parameters.
+METHODS = json.loads((Path(__file__).parent / "golden" / "methods.json").read_text(encoding="utf-8"))["DatasetDict"]
+NOT_YET = {"push_to_hub", "to_iterable_dataset"}  # they come with the Hub and with streams
+
+
+@pytest.mark.parametrize("name", sorted(set(METHODS) - NOT_YET))
+def test_a_method_takes_the_known_parameters_in_their_order(name: str) -> None:
+    known = [parameter.lstrip("*") for parameter in METHODS[name].split()]
+    found = [parameter for parameter in inspect.signature(getattr(DatasetDict, name)).parameters if parameter != "self"]
+    assert found[: len(known)] == known
+
+
+@pytest.mark.parametrize("name", sorted(set(METHODS) - NOT_YET))
+def test_a_method_says_what_it_does(name: str) -> None:
+    assert inspect.getdoc(getattr(DatasetDict, name))
 
 
 @pytest.fixture
@@ -20,68 +37,44 @@ def splits() -> DatasetDict:
     return DatasetDict({"train": train, "test": train.select([1])})
 
 
-def test_properties_are_by_split(splits: DatasetDict) -> None:
-    assert splits.num_rows == {"train": 2, "test": 1}
-    assert splits.num_columns == {"train": 2, "test": 2}
-    assert splits.shape == {"train": (2, 2), "test": (1, 2)}
-    assert splits.column_names == {"train": ["a", "b"], "test": ["a", "b"]}
-    assert splits.cache_files == {"train": [], "test": []}
-    assert splits.data["train"].num_rows == 2
-
-
-def test_columns_change_in_every_split(splits: DatasetDict) -> None:
-    assert splits.select_columns("b")["test"][0] == {"b": "y"}
-    assert splits.remove_columns(["b"])["train"][0] == {"a": 1}
-    assert splits.rename_column("a", "c").column_names["test"] == ["c", "b"]
-    assert splits.rename_columns({"a": "b", "b": "a"})["train"][0] == {"b": 1, "a": "x"}
-
-
-def test_formats_hold_for_every_split(splits: DatasetDict) -> None:
-    assert isinstance(splits.with_format("arrow")["test"][0], pa.Table)
-    with splits.formatted_as("arrow"):
-        assert isinstance(splits["train"][0], pa.Table)
-    assert splits["train"][0] == {"a": 1, "b": "x"}
-    splits.set_format("arrow")
-    assert isinstance(splits["test"][0], pa.Table)
-    splits.reset_format()
-    assert splits["test"][0] == {"a": 2, "b": "y"}
-
-
-def test_a_format_that_fails_for_one_split_changes_none(splits: DatasetDict) -> None:
-    splits["test"] = splits["test"].remove_columns("a")
-
-    with pytest.raises(UnknownColumnError):
-        splits.set_format("arrow", columns=["a"])
-
-    assert splits["train"].format["type"] is None
-
-
-@pytest.mark.parametrize("key", ["tran", 0])
-def test_an_unknown_split_names_the_splits(splits: DatasetDict, key: str) -> None:
-    with pytest.raises(UnknownSplitError, match="Splits: 'train', 'test'") as caught:
-        splits[key]
-
-    assert isinstance(caught.value, KeyError)
-
-
-def test_what_is_no_dataset_is_named(splits: DatasetDict) -> None:
-    splits["odd"] = 3  # type: ignore[assignment]
-
-    with pytest.raises(ArgumentTypeError, match="Split 'odd' of this DatasetDict holds int, no Dataset"):
-        splits.num_rows  # noqa: B018
-
-
-def test_it_prints_its_splits(splits: DatasetDict) -> None:
-    assert repr(DatasetDict({"test": splits["test"]})) == (
-        "DatasetDict({\n    test: Dataset({\n        features: ['a', 'b'],\n        num_rows: 1\n    })\n})"
-    )
-
-
 def test_it_pickles(splits: DatasetDict) -> None:
     assert pickle.loads(pickle.dumps(splits))["test"].to_list() == [{"a": 2, "b": "y"}]
 
 
-@pytest.mark.parametrize("key", [0, slice(2), ["train"], {"train": 1}], ids=repr)
-def test_what_names_no_split_is_answered_with_the_splits(key: Any) -> None:
-    with pytest.raises(UnknownSplitError, match="'train'"):
-        DatasetDict({"train": Dataset.from_dict({"a": [1]})})[key]
+def test_what_is_saved_is_what_is_loaded(splits: DatasetDict, tmp_path: Path) -> None:
+    splits.save_to_disk(tmp_path / "saved", num_shards={"train": 2, "test": 1})
+
+    again = DatasetDict.load_from_disk(tmp_path / "saved")
+
+    assert {name: dataset.to_list() for name, dataset in again.items()} == {
+        "train": [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}],
+        "test": [{"a": 2, "b": "y"}],
+    }
+    with pytest.raises(FileNotFoundDatasetsError):
+        DatasetDict.load_from_disk(tmp_path / "saved" / "train")
+    with pytest.raises(ConfigurationError, match="num_shards"):
+        splits.save_to_disk(tmp_path / "saved", num_shards=2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("kind", "text"), [("csv", "a\n1\n2\n"), ("json", '{"a": 1}\n{"a": 2}\n')])
+def test_files_are_read_by_split(tmp_path: Path, kind: str, text: str) -> None:
+    path = tmp_path / f"rows.{kind}"
+    path.write_text(text)
+    read = getattr(DatasetDict, f"from_{kind}")
+
+    splits = read({"train": str(path), "test": [str(path)]}, cache_dir=str(tmp_path))
+
+    assert {name: (dataset.split, dataset.to_list()) for name, dataset in splits.items()} == {
+        "train": ("train", [{"a": 1}, {"a": 2}]),
+        "test": ("test", [{"a": 1}, {"a": 2}]),
+    }
+    assert list(read(str(path), cache_dir=str(tmp_path))) == ["train"]
+
+
+def test_lines_and_columns_are_read_by_split(tmp_path: Path) -> None:
+    lines, table = tmp_path / "a.txt", tmp_path / "a.parquet"
+    lines.write_text("x\ny\n")
+    Dataset.from_dict({"a": [1], "b": [2]}).to_parquet(str(table))
+
+    assert DatasetDict.from_text({"test": str(lines)}, cache_dir=str(tmp_path))["test"]["text"][:] == ["x", "y"]
+    assert DatasetDict.from_parquet({"test": str(table)}, cache_dir=str(tmp_path), columns=["b"])["test"][0] == {"b": 2}
