@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from datasets_core.inspect import get_dataset_split_names as get_dataset_split_names
     from datasets_core.load import load_dataset as load_dataset
     from datasets_core.load import load_dataset_builder as load_dataset_builder
+    from datasets_core.load import load_from_disk as load_from_disk
     from datasets_core.meta.info import DatasetInfo as DatasetInfo
     from datasets_core.meta.info import SupervisedKeysData as SupervisedKeysData
     from datasets_core.meta.split import NamedSplit as NamedSplit
@@ -143,6 +144,7 @@ _HOMES = {
     "load": "datasets_core.load",
     "load_dataset": "datasets_core.load",
     "load_dataset_builder": "datasets_core.load",
+    "load_from_disk": "datasets_core.load",
     "logging": "datasets_core.logging",
     "progress": "datasets_core.progress",
 }

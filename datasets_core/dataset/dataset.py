@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from datasets_core.dataset.column_changes import ColumnChanges
 from datasets_core.dataset.constructors import Constructors
+from datasets_core.dataset.disk import Disk
 from datasets_core.dataset.export import Export
+from datasets_core.dataset.overview import Overview
 from datasets_core.dataset.selection import Selection
 
 
-class Dataset(Constructors, Selection, ColumnChanges, Export):
+class Dataset(Constructors, Selection, ColumnChanges, Disk, Export, Overview):
     """A table of rows that are read when they are asked for.
 
     `dataset[3]` is a row, `dataset[:10]`, `dataset[[5, 1]]` and `dataset[mask]` are columns of rows, `dataset["text"]` is a
