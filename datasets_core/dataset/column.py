@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
+import numpy as np
 import pyarrow as pa
 
 from datasets_core.dataset.display import column_text
 from datasets_core.dataset.indices import row_number, row_numbers
-from datasets_core.dataset.view import RowView
 from datasets_core.errors import UnknownColumnError
 from datasets_core.features.base import FeatureType
+from datasets_core.format.formatter import Formatter
 
 _SHOWN = 5
 
@@ -28,7 +29,7 @@ class Column(Sequence[Any]):
         feature: what the values are.
     """
 
-    def __init__(self, view: RowView, path: tuple[str, ...], feature: FeatureType | None) -> None:
+    def __init__(self, view: Formatter, path: tuple[str, ...], feature: FeatureType | None) -> None:
         self._view, self._path = view, path
         self.features = feature
 
@@ -39,7 +40,7 @@ class Column(Sequence[Any]):
 
     def to_arrow(self) -> pa.ChunkedArray:
         """The values as they are stored."""
-        values = self._view.slice(0, len(self)).column(0)
+        values = self._view.stored(self._path[0])
         for name in self._path[1:]:
             place = [field.name for field in values.type].index(name)
             values = pa.chunked_array([chunk.flatten()[place] for chunk in values.chunks], values.type[place].type)
@@ -78,10 +79,13 @@ class Column(Sequence[Any]):
     def _at(self, row: dict[str, Any]) -> Any:
         return _inside(row, self._path)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray(self[:], dtype=dtype)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (Column, list, tuple)):
             return NotImplemented
-        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+        return len(self) == len(other) and all(np.all(mine == theirs) for mine, theirs in zip(self, other, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
 

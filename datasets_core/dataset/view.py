@@ -174,6 +174,10 @@ class RowView:
             return self._gather(self.index[start:stop])
         return pa.Table.from_batches(self.table.batches(start=start, stop=stop), self.table.schema)
 
+    def stored(self, name: str) -> pa.ChunkedArray:
+        """One column as it is stored."""
+        return self.slice(0, self.num_rows).column(name)
+
     # -- rows anywhere -------------------------------------------------------------------------------------------------
 
     def columns_at(self, rows: range | Ints) -> dict[str, list[Any]]:

@@ -80,6 +80,10 @@ class RowReader:
     def _lists(self, batch: pa.RecordBatch) -> list[list[Any]]:
         return [read(column) for read, column in zip(self._readers, batch.columns, strict=True)]
 
+    def column_reader(self, name: str) -> Reader:
+        """The function that makes a list of an array of one column."""
+        return self._readers[self.names.index(name)]
+
     def opener(self, batch: pa.RecordBatch) -> Callable[[int], dict[str, Any]]:
         """The function row number in `batch` → row, for single rows: it reads the buffers, not Arrow scalars."""
         return bound(self._accesses(batch), self.names)

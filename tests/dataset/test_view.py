@@ -22,7 +22,7 @@ def _view(table: pa.Table, index: list[int] | None = None) -> RowView:
 
 
 def test_the_first_block_is_small_and_the_others_are_large() -> None:
-    sizes = [batch.num_rows for batch in _view(pa.table({"a": list(range(5000))}))._blocks(0, 5000)]
+    sizes = [stop - start for start, stop in _view(pa.table({"a": list(range(5000))})).borders(0, 5000)]
 
     assert sizes[:4] == [16, 64, 256, 1000]
     assert sum(sizes) == 5000
@@ -31,7 +31,7 @@ def test_the_first_block_is_small_and_the_others_are_large() -> None:
 def test_large_rows_make_small_blocks() -> None:
     table = pa.table({"a": [bytes(1 << 20)] * 20})
 
-    assert max(batch.num_rows for batch in _view(table)._blocks(0, 20)) == 3
+    assert max(stop - start for start, stop in _view(table).borders(0, 20)) == 3
 
 
 @pytest.mark.parametrize("rows", [[3], [4, 0, 4], list(range(40)) * 3, list(range(39, -1, -1)), []])

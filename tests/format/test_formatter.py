@@ -17,7 +17,7 @@ def test_a_format_has_one_name(given: Any, name: str | None) -> None:
     assert format_name(given) == name
 
 
-@pytest.mark.parametrize("given", ["Arrow", "", 1, [], "torch"])
+@pytest.mark.parametrize("given", ["Arrow", "", 1, [], "Torch"])
 def test_an_unknown_format_names_the_known(given: Any) -> None:
     with pytest.raises(ConfigurationError, match="Formats: None"):
         format_name(given)

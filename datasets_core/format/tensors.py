@@ -1,0 +1,265 @@
+"""What numpy, torch, jax and tensorflow make of the arrays of a column: batches, and rows on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.format.arrays import DEFAULT, STORED, Array, Casting, as_objects, cast, stacked
+
+_MOST_TEXT = 64 << 20  # characters of a numpy array of texts, each of which is as wide as the widest
+
+
+class Kit(Protocol):
+    """One framework.
+
+    Attributes:
+        casting: what the arrays are cast to before they come here.
+        cell_casting: the same for single numbers of a row.
+    """
+
+    casting: Casting
+    cell_casting: Casting
+
+    def batch(self, values: Array) -> Any:
+        """A column of a batch."""
+        ...
+
+    def rows(self, values: Array) -> list[Any]:
+        """An array of numbers as one value for each row."""
+        ...
+
+    def cell(self, value: Any) -> Any:
+        """One value of a row."""
+        ...
+
+
+def kit(name: str, kwargs: Mapping[str, Any]) -> Kit:
+    """The framework `name`, with the arguments of the format.
+
+    Raises:
+        ConfigurationError: a dtype that the framework does not have.
+    """
+    kits: dict[str, Callable[..., Kit]] = {"numpy": NumpyKit, "torch": TorchKit, "jax": JaxKit, "tensorflow": TensorflowKit}
+    return kits[name](**kwargs)
+
+
+class NumpyKit:
+    """numpy: int64 and float32 unless `dtype` says otherwise; views that cannot be written to, unless `copy=True`."""
+
+    def __init__(self, dtype: Any = None, copy: bool | None = None) -> None:
+        self._is_copied = bool(copy)
+        self.casting, self.cell_casting = DEFAULT, STORED
+        if dtype is not None:
+            try:
+                name = np.dtype(dtype).str
+            except TypeError as error:
+                raise ConfigurationError(f"dtype={dtype!r} is no dtype of numpy. Give one, such as 'float32'.") from error
+            self.casting = self.cell_casting = Casting(name, name, name)
+
+    def batch(self, values: Array) -> Any:
+        """See `Kit.batch`; texts become an array of texts where it holds them whole."""
+        if values.dtype == object and values.ndim == 1 and len(values):
+            return _texts(values)
+        return values.copy() if self._is_copied and not values.flags.writeable else values
+
+    def rows(self, values: Array) -> list[Any]:
+        """See `Kit.rows`."""
+        return list(self.batch(values))
+
+    def cell(self, value: Any) -> Any:
+        """See `Kit.cell`."""
+        if type(value) is str:
+            return np.str_(value)
+        if type(value) is bytes:
+            return np.bytes_(value)
+        return value
+
+
+def _texts(values: Array) -> Array:
+    """Texts or bytes as an array of them, unless that would cut zeros at their ends, or be far larger than they are."""
+    kinds = set(map(type, values))
+    if kinds != {str} and kinds != {bytes}:
+        return values
+    end: Any = "\0" if kinds == {str} else b"\0"
+    if any(value.endswith(end) for value in values) or len(values) * max(map(len, values)) > _MOST_TEXT:
+        return values
+    return np.array(values.tolist())
+
+
+class _TensorKit:
+    """What the frameworks of tensors have in common: numbers become tensors, and what holds them lists and dicts."""
+
+    casting: Casting
+    cell_casting: Casting
+
+    def tensor(self, values: Array) -> Any:
+        """A tensor of an array of numbers or booleans."""
+        raise NotImplementedError
+
+    def batch(self, values: Array) -> Any:
+        """See `Kit.batch`."""
+        return self.cell(values)
+
+    def rows(self, values: Array) -> list[Any]:
+        """See `Kit.rows`."""
+        return [self.tensor(value) for value in values]
+
+    def cell(self, value: Any) -> Any:
+        """See `Kit.cell`."""
+        if isinstance(value, np.ndarray):
+            return self.tensor(value) if value.dtype != object else [self.cell(inner) for inner in value]
+        if isinstance(value, (bool, np.bool_, np.number)):
+            return self.tensor(np.asarray(value))
+        if isinstance(value, dict):
+            return {name: self.cell(inner) for name, inner in value.items()}
+        return value
+
+
+class TorchKit(_TensorKit):
+    """torch: int64 and float32 unless `dtype` says otherwise; a copy, unless `copy=False` shares the dataset's memory."""
+
+    def __init__(
+        self,
+        dtype: Any = None,
+        device: Any = None,
+        copy: bool | None = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+    ) -> None:
+        import torch
+
+        if isinstance(dtype, str):
+            dtype = getattr(torch, dtype.removeprefix("torch."), dtype)
+        if dtype is not None and not isinstance(dtype, torch.dtype):
+            raise ConfigurationError(f"dtype={dtype!r} is no dtype of torch. Give one, such as torch.float32.")
+        self._torch, self._dtype, self._device = torch, dtype, device
+        self._is_shared, self._has_grad, self._is_pinned = copy is False, requires_grad, pin_memory
+        self._is_plain = dtype is None and device is None and not requires_grad and not pin_memory
+        self.casting = (DEFAULT if dtype is None else STORED)._replace(has_clocks=False)
+        self.cell_casting = self.casting
+
+    def tensor(self, values: Array) -> Any:
+        """See `_TensorKit.tensor`."""
+        if not values.flags.writeable:
+            values = _writable(values) if self._is_shared else values.copy()
+        made = self._torch.from_numpy(values)
+        if self._is_plain:
+            return made
+        made = made.to(device=self._device, dtype=self._dtype)
+        if self._is_pinned:
+            made = made.pin_memory()
+        return made.requires_grad_() if self._has_grad and made.is_floating_point() else made
+
+    def rows(self, values: Array) -> list[Any]:
+        """See `Kit.rows`."""
+        return list(self.tensor(values).unbind(0))
+
+
+class _Memory:
+    """The memory of an array that says it may be written to, so that torch takes it without a warning."""
+
+    def __init__(self, values: Array) -> None:
+        self._kept = values
+        interface = dict(values.__array_interface__)
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+def _writable(values: Array) -> Array:
+    return np.asarray(_Memory(values)) if values.size else values.copy()
+
+
+class JaxKit(_TensorKit):
+    """jax: int32, or int64 where jax is told to use 64 bits, and float32 unless `dtype` says otherwise."""
+
+    def __init__(self, dtype: Any = None, device: Any = None) -> None:
+        import jax
+        import jax.numpy as jnp
+
+        if isinstance(device, str):
+            known = {str(found): found for found in jax.devices()}
+            if device not in known:
+                raise ConfigurationError(f"device={device!r} is no device of jax. Devices: {', '.join(known)}.")
+            device = known[device]
+        self._jnp, self._device, self._dtype = jnp, device, dtype
+        self._integers = np.dtype("int64" if jax.config.jax_enable_x64 else "int32")
+        self.casting = (DEFAULT if dtype is None else STORED)._replace(has_clocks=False)
+        self.cell_casting = self.casting
+
+    def tensor(self, values: Array) -> Any:
+        """See `_TensorKit.tensor`."""
+        dtype = self._dtype
+        if dtype is None and values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+            limits = np.iinfo(self._integers)
+            if values.size and (values.max() > limits.max or values.min() < limits.min):
+                raise CastError(
+                    f"An integer does not fit {self._integers.name}, which jax uses here. Set jax_enable_x64, or give a dtype."
+                )
+            dtype = self._integers
+        return self._jnp.array(values, dtype=dtype, device=self._device)
+
+
+class TensorflowKit(_TensorKit):
+    """tensorflow: int64 and float32 unless `dtype` says otherwise; texts become tensors, ragged lists ragged tensors."""
+
+    def __init__(self, dtype: Any = None, device: Any = None) -> None:
+        import tensorflow as tf
+
+        try:
+            self._dtype = None if dtype is None else tf.as_dtype(dtype)
+        except TypeError as error:
+            raise ConfigurationError(f"dtype={dtype!r} is no dtype of tensorflow. Give one, such as tf.float32.") from error
+        self._tf, self._device = tf, device
+        self.casting = (DEFAULT if dtype is None else STORED)._replace(has_clocks=False)
+        self.cell_casting = self.casting
+
+    def tensor(self, values: Array) -> Any:
+        """See `_TensorKit.tensor`."""
+        with self._tf.device(self._device):
+            made = self._tf.constant(values)
+            return made if self._dtype is None else self._tf.cast(made, self._dtype)
+
+    def cell(self, value: Any) -> Any:
+        """See `Kit.cell`."""
+        if isinstance(value, (str, bytes)):
+            return self._tf.constant(value)
+        made = super().cell(value)
+        return self._joined(made) if isinstance(made, list) else made
+
+    def _joined(self, values: list[Any]) -> Any:
+        """A tensor of tensors of one dtype: ragged where their shapes differ."""
+        tf = self._tf
+        if not values or not all(tf.is_tensor(value) for value in values) or len({value.dtype for value in values}) > 1:
+            return values
+        is_dense = not any(isinstance(value, tf.RaggedTensor) for value in values)
+        if is_dense and len({tuple(value.shape) for value in values}) == 1:
+            return tf.stack(values)
+        if len({len(value.shape) for value in values}) == 1 and len(values[0].shape):
+            return tf.ragged.stack(values)
+        return values
+
+
+def of_python(value: Any, made_for: Kit) -> Any:
+    """A decoded Python value (a picture, a dict, a list of numbers) with arrays in place of what is made of numbers."""
+    if isinstance(value, dict):
+        return {name: of_python(inner, made_for) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return stacked([of_python(inner, made_for) for inner in value]) if value else as_objects([])
+    if isinstance(value, bool):
+        return np.bool_(value)
+    if isinstance(value, int):
+        return np.int64(value) if -(2**63) <= value < 2**63 else value
+    if isinstance(value, float):
+        return np.float64(value) if made_for.casting.floats is None else np.dtype(made_for.casting.floats).type(value)
+    if hasattr(value, "__array_interface__") and not isinstance(value, (np.ndarray, np.generic)):  # a PIL picture
+        pixels = np.asarray(value)
+        if isinstance(made_for, TorchKit):
+            pixels = np.ascontiguousarray((pixels if pixels.ndim > 2 else pixels[:, :, None]).transpose(2, 0, 1))
+        return pixels
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+        target = made_for.casting.floats if value.dtype.kind == "f" else None
+        return value if target is None else cast(value, np.dtype(target))
+    return value
