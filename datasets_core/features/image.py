@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from datasets_core import files
 from datasets_core.errors import CastError, MissingDependencyError
 from datasets_core.features.media import Media
 from datasets_core.features.media_paths import MediaPaths
@@ -61,16 +59,8 @@ class Image(Media):
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
         pillow = _pillow("Decoding images")
-        if data is not None:
-            image = pillow.open(io.BytesIO(data))
-        else:
-            place = paths.locate(str(path))
-            with paths.open(str(path)) as file:
-                image = pillow.open(file)
-                image.load()
-            if not files.is_url(place):
-                image.filename = place
-        image.load()
+        image = pillow.open(io.BytesIO(data) if data is not None else paths.source(str(path)))
+        image.load()  # which closes the file, where it holds one picture
         return self._upright(image)
 
     def _upright(self, image: Any) -> Any:
@@ -127,12 +117,11 @@ _DEPTHS = {"b": (1,), "u": (4, 2, 1), "i": (4, 2), "f": (8, 4)}  # bytes of a pi
 def _array_bytes(array: npt.NDArray[Any]) -> bytes:
     pillow = _pillow("Encoding arrays as images")
     wanted = _pixel_type(array)
-    if wanted != array.dtype:
-        warnings.warn(
-            f"The array of {array.dtype} is stored as an image of {wanted}, which is what Pillow takes.", stacklevel=2
-        )
+    pixels = array.astype(wanted)
+    if wanted.kind in "ui" and not np.array_equal(pixels, array):
+        raise CastError(f"An array of {array.dtype} has values that {wanted} cannot hold, so it is no image. Scale it first.")
     try:
-        return _image_bytes(pillow.fromarray(array.astype(wanted)))
+        return _image_bytes(pillow.fromarray(pixels))
     except (TypeError, ValueError, KeyError, OSError) as error:
         raise CastError(f"An array of shape {array.shape} and {array.dtype} is no image: {error}.") from error
 

@@ -7,17 +7,19 @@ are his own, so their paths are opened wherever they lead.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import IO
+from typing import IO, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import DatasetsCoreError, MediaNotFoundError, UntrustedPathError
 
 _ARCHIVES = {"zip", "tar"}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +75,31 @@ class MediaPaths:
             UntrustedPathError: it may not be opened.
             MediaNotFoundError: there is no such file.
         """
+        return self._opened(path, files.open_binary)
+
+    def source(self, path: str) -> str | io.BytesIO:
+        """What a decoder opens: the local path of a file, or its bytes where it has none.
+
+        Raises:
+            UntrustedPathError, MediaNotFoundError: see `open`.
+        """
+        return self._opened(path, _local_or_bytes)
+
+    def _opened(self, path: str, opener: Callable[[str], T]) -> T:
         place = self.locate(path)
         if files.is_http(place) and self.fetch is not None:
             place = self.fetch(place)
         try:
             if not files.is_url(place) and not stat.S_ISREG(os.stat(place).st_mode):  # a pipe would wait for ever
                 raise MediaNotFoundError(path, "leads to a folder, a pipe or a device, not to a file")
-            return files.open_binary(place)
+            return opener(place)
         except DatasetsCoreError:
             raise
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError, KeyError) as error:
             raise MediaNotFoundError(path) from error
-        except OSError as error:
-            raise MediaNotFoundError(path, f"cannot be opened: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise MediaNotFoundError(path, f"cannot be opened: {reason}") from error
 
     def _refusal(self, path: str) -> UntrustedPathError:
         return UntrustedPathError(path, allowed=(*(self.roots or ()), *self.allowed, *settings().media_paths))
@@ -105,6 +119,13 @@ class MediaPaths:
                 return place
             found = found or place
         return found
+
+
+def _local_or_bytes(place: str) -> str | io.BytesIO:
+    if not files.is_url(place):
+        return place
+    with files.open_binary(place) as file:
+        return io.BytesIO(file.read())
 
 
 def _below(folder: str, path: str, *, hidden: bool) -> str | None:

@@ -6,7 +6,9 @@ That is why `uint64` joins neither signed integers nor floats: a chain over a th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import pyarrow as pa
 
@@ -36,7 +38,8 @@ def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema") -> pa.Schema:
     """The schema that holds the columns of both, in the order in which they are first seen.
 
-    Metadata of the first stays where the second changes nothing; else it is dropped, as it would describe other columns.
+    Metadata of the first stays where the second changes nothing.  Else only the features that either records stay; whoever
+    reads them takes those that fit the types.
 
     >>> merge_schemas(pa.schema({"a": pa.int8()}), pa.schema({"b": pa.int8(), "a": pa.int16()})).types
     [DataType(int16), DataType(int8)]
@@ -61,7 +64,19 @@ def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema"
         fields[field.name] = joined
     merged = [field.with_nullable(True) for field in fields.values()]
     unchanged = [field.type for field in merged] == a.types
-    return pa.schema(merged, metadata=a.metadata if unchanged else None)
+    return pa.schema(merged, metadata=a.metadata if unchanged else _recorded_features(a, b))
+
+
+def _recorded_features(*schemas: pa.Schema) -> dict[bytes, bytes] | None:
+    """The metadata that records the features of several schemas, the first of a name first; None where there are none."""
+    forms: dict[str, Any] = {}
+    for schema in schemas:
+        try:
+            recorded = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
+            forms = {**recorded, **forms}
+        except (KeyError, TypeError, ValueError, RecursionError):
+            continue
+    return {b"huggingface": json.dumps({"info": {"features": forms}}).encode()} if forms else None
 
 
 def _join(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:

@@ -49,8 +49,7 @@ class Pdf(Media):
             raise MissingDependencyError(
                 "pdfplumber", needed_for="Decoding PDF documents", install="datasets_core[pdf]"
             ) from error
-        source: Any = io.BytesIO(data) if data is not None else paths.open(str(path))
-        return pdfplumber.open(source)
+        return pdfplumber.open(io.BytesIO(data) if data is not None else paths.source(str(path)))
 
 
 def is_document(value: object) -> bool:

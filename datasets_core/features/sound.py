@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from datasets_core import files
 from datasets_core.errors import CastError, DatasetsCoreError, MediaDecodeError, MissingDependencyError
 from datasets_core.features.media_paths import ANYWHERE, MediaPaths
 from datasets_core.redact import redact
@@ -276,11 +275,7 @@ def _with_torchcodec(name: str, data: bytes | None, path: str | None, stream_ind
 
 def _source(data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
     """What a decoder opens: bytes in memory, or a local path."""
-    if data is not None:
-        return io.BytesIO(data)
-    with paths.open(str(path)) as file:
-        place = paths.locate(str(path))
-        return io.BytesIO(file.read()) if files.is_url(place) else place
+    return io.BytesIO(data) if data is not None else paths.source(str(path))
 
 
 def import_soundfile(needed_for: str) -> Any:

@@ -6,7 +6,6 @@ import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from datasets_core import files
 from datasets_core.errors import MissingDependencyError
 from datasets_core.features.media import Media
 from datasets_core.features.media_paths import MediaPaths
@@ -52,13 +51,8 @@ class Video(Media):
             from torchcodec.decoders import VideoDecoder
         except ImportError as error:
             raise MissingDependencyError("torchcodec", needed_for="Decoding videos", install="datasets_core[video]") from error
-        source: Any = data
-        if source is None:
-            with paths.open(str(path)) as file:
-                place = paths.locate(str(path))
-                source = file.read() if files.is_url(place) else place
         decoder = VideoDecoder(
-            source,
+            data if data is not None else paths.source(str(path)),
             stream_index=self.stream_index,
             dimension_order=self.dimension_order,
             num_ffmpeg_threads=self.num_ffmpeg_threads,
