@@ -156,11 +156,15 @@ def _inside(path: str) -> Iterable[tuple[str, Choice]]:
     from datasets_core.fetch.archive import walk  # 6 ms that files beside archives do without
     from datasets_core.fetch.listing import is_hidden
 
-    for member, _ in islice(walk(path), _MEMBERS):
-        if member.kind == "file" and not any(is_hidden(part) for part in member.path.split("/")):
-            choice = _choice(member.path)
-            if choice is not None:
-                yield member.path, choice
+    members = [
+        member.path
+        for member, _ in islice(walk(path), _MEMBERS)
+        if member.kind == "file" and not any(is_hidden(part) for part in member.path.split("/"))
+    ]
+    whole = registry.archive_format(path, members)
+    if whole is not None:
+        return [(path, (whole[0], tuple(sorted(whole[1].items()))))]
+    return [(member, choice) for member in members if (choice := _choice(member)) is not None]
 
 
 def _kept(paths: DataFilesList, found: Mapping[str, Choice | None], winner: Choice, beside: Container[str]) -> DataFilesList:

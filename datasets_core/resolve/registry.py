@@ -11,7 +11,7 @@ import importlib
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
@@ -31,6 +31,7 @@ BUILT_IN = {
     "audiofolder": "datasets_core.builders.audiofolder:AudioFolder",
     "videofolder": "datasets_core.builders.videofolder:VideoFolder",
     "pdffolder": "datasets_core.builders.pdffolder:PdfFolder",
+    "webdataset": "datasets_core.builders.webdataset:WebDataset",
     "text": "datasets_core.builders.text:Text",
 }
 COMPRESSION = frozenset((".gz", ".bz2", ".xz", ".lz4", ".zst", ".zip", ".tar", ".tgz", ".rar", ".7z"))
@@ -98,6 +99,20 @@ def extensions(path: str) -> Iterator[str]:
 def is_archive(path: str) -> bool:
     """Whether the file's name says that it holds other files."""
     return any(extension in {".zip", ".tar", ".tgz"} for extension in extensions(path))
+
+
+def archive_format(path: str, members: Sequence[str]) -> tuple[str, Mapping[str, Any]] | None:
+    """The format that reads an archive as a whole, by its name and its first members; None where its members are files.
+
+    A module says so by `claims(members)` beside `EXTENSIONS`.
+    """
+    name = path.rpartition("/")[2].lower()
+    for extension in extensions(path):
+        if extension in COMPRESSION and name.endswith(extension):
+            found = _built_in_by_extension(extension)
+            if found is not None and getattr(_module_of(found[0]), "claims", lambda _: False)(members):
+                return found
+    return None
 
 
 def companions(name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
