@@ -215,6 +215,28 @@ class MissingDependencyError(DatasetsCoreError, ImportError):
             super().__init__(f"{what} Run: pip install {self.install!r}")
 
 
+class QueryError(DatasetsCoreError, ValueError):
+    """An SQL query that is not understood, or that failed.
+
+    Args:
+        query: the SQL.
+        reason: what is wrong.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(self, query: str, reason: str, *, advice: str = "Mend the query; the dataset is called ds in it") -> None:
+        self.query, self.reason = query, reason
+        super().__init__(f"The query {query!r} failed: {reason.rstrip('.')}. {advice}.")
+
+
+class MissingIndexError(ConfigurationError, LookupError):
+    """A search index that the dataset does not have."""
+
+
+class IndexFileError(DatasetsCoreError, OSError):
+    """A file of a search index that cannot be read or written."""
+
+
 # -- building ----------------------------------------------------------------------------------------------------------
 
 
@@ -373,7 +395,16 @@ class InvalidKeyError(DatasetGenerationError, TypeError):
 
 
 class WorkerDiedError(DatasetBuildError):
-    """A worker process ended without a result (killed, or out of memory)."""
+    """A worker process ended without a result (killed, or out of memory).
+
+    Args:
+        message: what happened, and what to do.
+        job: the position of its job, where known.
+    """
+
+    def __init__(self, message: str, *, job: int | None = None) -> None:
+        self.job = job
+        super().__init__(message)
 
 
 class DatasetDiskError(DatasetBuildError, OSError):

@@ -31,7 +31,7 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.rows import RowRange
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.store.commit import Staging
-from datasets_core.store.layout import lock_path, temporary_path
+from datasets_core.store.layout import MANIFEST_NAME, lock_path, parse_staging, temporary_owner, temporary_path
 from datasets_core.store.manifest import Manifest, ShardRecord, read_manifest
 from datasets_core.store.source import open_rows
 from datasets_core.store.table import RowTable
@@ -357,3 +357,48 @@ def _remove(path: str) -> None:
         shutil.rmtree(path)
     else:
         os.unlink(path)
+
+
+# -- removing ----------------------------------------------------------------------------------------------------------
+
+
+def remove_results(dataset: Tabled) -> int:
+    """Remove the kept results in the folder of a dataset, but for those that it stands in; how many they were.
+
+    Raises:
+        DatasetDiskError: the disk is read-only or forbidden.
+    """
+    home = home_of(dataset)
+    if home is None:
+        return 0
+    used = {os.path.dirname(os.path.abspath(path)) for path in dataset._table.files if not files.is_url(path)}
+    used |= {os.path.abspath(path) for path in dataset._table.files if not files.is_url(path)}
+    removed = 0
+    for name in sorted(os.listdir(home)):
+        path = os.path.join(home, name)
+        if path in used or not name.startswith(_PREFIX):
+            continue
+        if _is_dead_staging(path):
+            _removed(path)
+        elif _RESULT.fullmatch(name) and (name.endswith(".arrow") or os.path.exists(os.path.join(path, MANIFEST_NAME))):
+            removed += _removed(path)
+    return removed
+
+
+_RESULT = re.compile(_PREFIX + r"\w[\w-]*(\.arrow)?")
+
+
+def _is_dead_staging(path: str) -> bool:
+    """Whether a folder or file is what a dead process left unfinished."""
+    staging = parse_staging(path)
+    owner = staging.pid if staging is not None else temporary_owner(path)
+    return owner is not None and not files.is_alive(owner)
+
+
+def _removed(path: str) -> bool:
+    with files.disk_errors(path):
+        try:
+            _remove(path)
+        except FileNotFoundError:
+            return False  # another process was faster
+    return True

@@ -16,11 +16,13 @@ from datasets_core.features.cast import cast_table
 from datasets_core.features.columns import compile_column
 from datasets_core.features.dynamic import Json
 from datasets_core.features.merge import merge_types
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, feature_from_arrow
+from datasets_core.features.values import decode_value
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.table import RowTable
 from datasets_core.store.writer import ShardWriter
 
+types = pa.types
 WAITING_BYTES = 32 << 20
 """Held before the first file is begun, until the types have shown."""
 SPLIT = "rows"
@@ -67,6 +69,7 @@ class WideningWriter:
         self._waiting_bytes = 0
         self._writer: ShardWriter | None = None
         self._written: list[Written] = []
+        self._last_kinds: Mapping[str, FeatureType] | None = None
         self.rows = 0
 
     def write(self, batch: pa.RecordBatch, kinds: Mapping[str, FeatureType] | None = None) -> None:
@@ -77,8 +80,9 @@ class WideningWriter:
         """
         if self._schema is None:
             self._schema, self._kinds = batch.schema, dict(kinds or {})
-        elif batch.schema is not self._schema:
+        elif kinds is not self._last_kinds or not batch.schema.equals(self._schema):
             self._widen(batch.schema, kinds or {})
+        self._last_kinds = kinds
         if self._writer is None:
             self._waiting.append(batch)
             self._waiting_bytes += batch.nbytes
@@ -164,9 +168,28 @@ def _joined_field(a: pa.Field, b: pa.Field, as_json: bool) -> pa.Field:
                 f"Column {a.name!r} is {a.type} in some rows and {b.type} in others. "
                 "Return values of one kind, or pass on_mixed_types='use_json'."
             )
-        joined = Json().arrow_type
+        joined = joined_type(a.type, b.type)
     same = a.metadata if joined == a.type else b.metadata if joined == b.type else None
     return pa.field(a.name, joined, nullable=a.nullable and b.nullable, metadata=same)
+
+
+def joined_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    """The type that holds both, with JSON where they share none.
+
+    >>> str(joined_type(pa.struct({"k": pa.int64()}), pa.struct({"k": pa.string()})))
+    'struct<k: extension<arrow.json>>'
+    """
+    joined = merge_types(a, b)
+    if joined is not None:
+        return joined
+    if types.is_struct(a) and types.is_struct(b):
+        fields = {field.name: field.type for field in a}
+        for field in b:
+            fields[field.name] = joined_type(fields[field.name], field.type) if field.name in fields else field.type
+        return pa.struct([pa.field(name, found) for name, found in fields.items()])
+    if types.is_list(a) and types.is_list(b):
+        return pa.list_(joined_type(a.value_type, b.value_type))
+    return Json().arrow_type
 
 
 def joined_kinds(a: Mapping[str, FeatureType], b: Mapping[str, FeatureType], schema: pa.Schema) -> dict[str, FeatureType]:
@@ -208,11 +231,20 @@ def widened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def _widened(column: pa.Array, field: pa.Field) -> pa.Array:
     if column.type == field.type:
         return column
-    if field.type == Json().arrow_type:
-        return compile_column(Json())(column.to_pylist())
+    if has_json(field.type):
+        feature = feature_from_arrow(column.type)
+        seen = [None if value is None else decode_value(feature, value) for value in column.to_pylist()]
+        return compile_column(feature_from_arrow(field.type))(seen)
     alone = pa.schema([field])
     batch = pa.RecordBatch.from_arrays([column], [field.name])
     return cast_table(batch, Features.from_arrow_schema(alone), what="The rows").column(0)
+
+
+def has_json(arrow_type: pa.DataType) -> bool:
+    """Whether values of the type are JSON, or hold some."""
+    if arrow_type == Json().arrow_type:
+        return True
+    return types.is_nested(arrow_type) and any(has_json(arrow_type.field(index).type) for index in range(arrow_type.num_fields))
 
 
 def conformed(written: Written, schema: pa.Schema, folder: str, stem: str) -> list[ShardRecord]:

@@ -216,7 +216,8 @@ def _unpack(future: Future[bytes], index: int, total: int, function: Callable[..
         what = getattr(function, "__qualname__", type(function).__qualname__)
         raise WorkerDiedError(
             f"The worker process of job {index} of {total} ({what}) ended without a result; it was killed, perhaps for "
-            f"want of memory. Run again with a smaller num_proc; finished jobs are kept."
+            f"want of memory. Run again with a smaller num_proc; finished jobs are kept.",
+            job=index,
         ) from error
     if isinstance(received, _Failure):
         raise received.error()

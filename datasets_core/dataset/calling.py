@@ -1,0 +1,180 @@
+"""Calls of a user's function on rows and batches: its further arguments, its coroutines, and errors that name the rows."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
+from typing import Any
+
+_MOST_TASKS = 1000  # coroutines that wait side by side
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How a function is called.
+
+    Attributes:
+        function: the user's.
+        kwargs: what it gets by name.
+        with_indices, with_rank: what it gets behind the row, or rows.
+        verb: the method that it was given to, for errors.
+        split: of the rows, for errors.
+    """
+
+    function: Callable[..., Any]
+    kwargs: Mapping[str, Any]
+    with_indices: bool
+    with_rank: bool
+    verb: str
+    split: str | None = None
+
+    @property
+    def is_async(self) -> bool:
+        """Whether a call gives a coroutine."""
+        function = self.function
+        while isinstance(function, partial):
+            function = function.func
+        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+class Caller:
+    """Calls a function, in one worker; a context manager, since coroutines have one event loop for all calls.
+
+    Args:
+        calls: how it is called.
+        rank: of the worker.
+    """
+
+    def __init__(self, calls: Calls, rank: int | None = None) -> None:
+        self._calls, self._rank = calls, rank
+        self.function, self.kwargs = calls.function, calls.kwargs
+        self.is_async = calls.is_async
+        self._stack = ExitStack()
+        self._run: Callable[[Any], Any] | None = None
+
+    def __enter__(self) -> Caller:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def on_rows(self, columns: Sequence[Sequence[Any]], numbers: range) -> list[Any]:
+        """What the function gives for each row.
+
+        Args:
+            columns: for each of its arguments, the values of all rows.
+            numbers: of the rows.
+        """
+        first = iter(columns[0]) if columns else iter(numbers)
+        arguments: list[Iterable[Any]] = [first, *columns[1:]] if columns else []
+        if self._calls.with_indices:
+            arguments.append(numbers)
+        if self._calls.with_rank:
+            arguments.append(repeat(self._rank, len(numbers)))
+        if not arguments:
+            arguments = [first]
+        call = partial(self.function, **self.kwargs) if self.kwargs else self.function
+        found: list[Any] = []
+        try:
+            if self.is_async:
+                found = self._waited(_gathered(call, list(zip(*arguments, strict=True))))
+            else:
+                found.extend(map(call, *arguments))
+            if len(found) < len(numbers):  # `extend` takes it for the end of the rows
+                raise RuntimeError("the function raised StopIteration")
+        except _RowFailure as failure:
+            raise self._noted(failure.error, numbers[failure.number : failure.number + 1]) from failure.error.__cause__
+        except Exception as error:
+            number = len(numbers) - first.__length_hint__() - 1
+            raise self._noted(error, numbers[number : number + 1]) from error.__cause__
+        return found
+
+    def on_batch(self, values: Sequence[Any], numbers: range) -> Any:
+        """What the function gives for a batch of rows."""
+        try:
+            made = self._started(values, numbers)
+            return self._waited(_awaited(made)) if self.is_async else made
+        except Exception as error:
+            raise self._noted(error, numbers) from error.__cause__
+
+    def on_batches(self, batches: Sequence[tuple[Sequence[Any], range]]) -> list[Any]:
+        """What a coroutine function gives for several batches, waited for side by side."""
+
+        async def one(values: Sequence[Any], numbers: range) -> Any:
+            try:
+                return await self._started(values, numbers)
+            except Exception as error:
+                raise self._noted(error, numbers) from error.__cause__
+
+        return self._waited(_gathered(one, list(batches), names_row=False))
+
+    def _started(self, values: Sequence[Any], numbers: range) -> Any:
+        further: list[Any] = []
+        if self._calls.with_indices:
+            further.append(list(numbers))
+        if self._calls.with_rank:
+            further.append(self._rank)
+        return self.function(*values, *further, **self.kwargs)
+
+    def _waited(self, coroutine: Any) -> Any:
+        """The result of a coroutine, in the event loop of this caller; beside a loop that runs here, in a thread."""
+        if self._run is None:
+            runner = asyncio.Runner()
+            try:
+                asyncio.get_running_loop()
+            except RuntimeError:
+                self._stack.callback(runner.close)
+                self._run = runner.run
+            else:  # as in a notebook
+                pool = ThreadPoolExecutor(1)
+                self._stack.callback(pool.shutdown)
+                self._stack.callback(lambda: pool.submit(runner.close).result())
+                self._run = lambda coroutine: pool.submit(runner.run, coroutine).result()
+        return self._run(coroutine)
+
+    def _noted(self, error: BaseException, numbers: range) -> BaseException:
+        """The user's own error, with a note that says at which rows."""
+        if len(numbers) == 1:
+            rows = f"row {numbers[0]}"
+        else:
+            rows = f"rows {numbers.start} to {numbers.stop - 1}" if numbers else "no row"
+        of = f" of split {self._calls.split!r}" if self._calls.split else ""
+        name = getattr(self.function, "__qualname__", type(self.function).__qualname__)
+        error.add_note(f"{self._calls.verb}() called {name} on {rows}{of}.")
+        return error
+
+
+class _RowFailure(Exception):
+    def __init__(self, error: Exception, number: int) -> None:
+        self.error, self.number = error, number
+
+
+async def _awaited(made: Any) -> Any:
+    return await made
+
+
+async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row: bool = True) -> list[Any]:
+    """The results of one call for each of the arguments, at most so many at once; the first failure ends the others."""
+    gate = asyncio.Semaphore(_MOST_TASKS)
+
+    async def one(number: int, given: Any) -> Any:
+        async with gate:
+            try:
+                return await call(*given)
+            except Exception as error:
+                if names_row:
+                    raise _RowFailure(error, number) from error
+                raise
+
+    tasks = [asyncio.ensure_future(one(number, given)) for number, given in enumerate(arguments)]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()

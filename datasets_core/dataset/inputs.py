@@ -1,0 +1,253 @@
+"""What a user's function is given: rows and batches of a dataset, in its format, beside the Arrow columns they come from."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from datasets_core.dataset.lazy_values import UNTOUCHED, LazyDict, Source
+from datasets_core.features.base import needs_decoding
+from datasets_core.features.codec import Decoder
+from datasets_core.format.lists import dict_rows, reader
+
+if TYPE_CHECKING:
+    from datasets_core.dataset.tabled import Tabled
+
+_MOST_ROWS = 4096  # of a block: what it takes fits the processor's cache
+_BLOCK_BYTES = 8 << 20
+_PROBE_ROWS = 64
+_TABULAR = frozenset({"arrow", "pandas", "polars"})
+
+
+class Inputs:
+    """Reads a dataset for a function.
+
+    Args:
+        dataset: the rows; its format decides how they are given, but all columns are, whatever it shows.
+        input_columns: the columns that become arguments; None: the row is one argument.
+    """
+
+    def __init__(self, dataset: Tabled, input_columns: Sequence[str] | None = None) -> None:
+        self.dataset, self.input_columns = dataset, input_columns
+        self.table, self.index = dataset._table, dataset._index
+        kind = dataset._format.type
+        self.is_plain = kind is None
+        self.is_tabular = kind in _TABULAR
+        self.schema = self.table.schema
+        self.names: tuple[str, ...] = tuple(self.schema.names)
+        features = dataset.features
+        self.decoder = Decoder(features)
+        self.decoded = frozenset(name for name in self.names if needs_decoding(features[name]))
+        self.changeable = frozenset(
+            field.name
+            for field in self.schema
+            if pa.types.is_nested(field.type) or isinstance(field.type, pa.BaseExtensionType)
+        )
+        self.lazy = self.decoded | self.changeable
+        self.is_lazy = bool(self.lazy)
+        self._dicts = dict_rows(self.names)
+        self.formatted: Any = None
+        if not self.is_plain:
+            self.formatted = copy.copy(dataset)
+            self.formatted._format = replace(dataset._format, columns=None, is_complete=False)
+            self.formatted._forget()
+        self.reads_by_column = self.formatted is not None and not self.is_tabular and kind != "custom"
+        self._single: dict[str, Any] = {}
+
+    # -- blocks --------------------------------------------------------------------------------------------------------
+
+    def blocks(self, start: int, stop: int) -> Iterator[Block]:
+        """The rows from `start` to `stop`, in blocks bounded in rows and bytes."""
+        if self.index is not None:
+            step = _PROBE_ROWS
+            while start < stop:
+                block = self.block(start, min(start + step, stop))
+                yield block
+                start += block.num_rows
+                step = max(1, min(_MOST_ROWS, _BLOCK_BYTES * block.num_rows // max(1, block.batch.nbytes)))
+            return
+        while start < stop:
+            k, offset = self.table.locate(start)
+            piece = self.table.piece(k)
+            most = max(1, min(_MOST_ROWS, _BLOCK_BYTES * piece.num_rows // max(1, piece.nbytes)))
+            end = min(piece.num_rows, offset + stop - start)
+            for at in range(offset, end, most):
+                batch = piece.slice(at, min(most, end - at))
+                yield Block(self, start, batch)
+                start += batch.num_rows
+
+    def batches(self, start: int, stop: int, size: int) -> Iterator[Block]:
+        """The rows from `start` to `stop`, in blocks of `size` rows but for the last."""
+        for first in range(start, stop, size):
+            yield self.block(first, min(first + size, stop))
+
+    def block(self, start: int, stop: int) -> Block:
+        """The rows from `start` to `stop`."""
+        if self.index is None:
+            batches = list(self.table.batches(start=start, stop=stop))
+        else:
+            batches = self.table.take(self.index[start:stop]).to_batches()
+        if not batches:
+            return Block(self, start, pa.RecordBatch.from_pylist([], schema=self.schema))
+        return Block(self, start, batches[0] if len(batches) == 1 else pa.concat_batches(batches))
+
+    def single(self, name: str) -> Any:
+        """The dataset with one column only, in the same format."""
+        found = self._single.get(name)
+        if found is None:
+            found = self._single[name] = self.formatted.select_columns([name])
+        return found
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def values(self, name: str, array: pa.Array) -> list[Any]:
+        """A column as the user sees it."""
+        values = reader(array.type)(array)
+        if name in self.decoded:
+            decode = self.decoder.decode_value
+            return [decode(name, value) for value in values]
+        return values
+
+
+class Block:
+    """Some rows, as Arrow has them and as the function is given them.
+
+    Attributes:
+        start: the number of the first row.
+        batch: the rows, as they are stored.
+    """
+
+    __slots__ = ("_lists", "batch", "inputs", "num_rows", "start")
+
+    def __init__(self, inputs: Inputs, start: int, batch: pa.RecordBatch) -> None:
+        self.inputs, self.start, self.batch = inputs, start, batch
+        self.num_rows: int = batch.num_rows
+        self._lists: dict[str, list[Any]] = {}
+
+    @property
+    def numbers(self) -> range:
+        """Numbers of the rows."""
+        return range(self.start, self.start + self.num_rows)
+
+    def column(self, name: str) -> list[Any]:
+        """The values of a column, the same list at every call."""
+        values = self._lists.get(name)
+        if values is None:
+            values = self._lists[name] = self.inputs.values(name, self.batch.column(self.inputs.names.index(name)))
+        return values
+
+    def fresh(self, name: str) -> list[Any]:
+        """The values of a column, read again."""
+        return self.inputs.values(name, self.batch.column(self.inputs.names.index(name)))
+
+    def rows(self) -> list[Any]:
+        """Each row as the function is given it."""
+        inputs = self.inputs
+        if inputs.reads_by_column:
+            given = _FormattedRows(self)
+            return [LazyDict(dict.fromkeys(inputs.names, UNTOUCHED), given, number) for number in range(self.num_rows)]
+        if inputs.formatted is not None:
+            rows: list[Any] = inputs.formatted.__getitems__(self.numbers)
+            return rows
+        if not inputs.is_lazy:
+            return inputs._dicts(self.num_rows, [self.column(name) for name in inputs.names])
+        unread = [UNTOUCHED] * self.num_rows
+        dicts = inputs._dicts(self.num_rows, [unread if name in inputs.lazy else self.column(name) for name in inputs.names])
+        source = _RowSource(self)
+        return [LazyDict(row, source, number) for number, row in enumerate(dicts)]
+
+    def row_arguments(self) -> list[Sequence[Any]]:
+        """For each argument of the function, its values for all rows."""
+        wanted = self.inputs.input_columns
+        if wanted is None:
+            return [self.rows()]
+        if self.inputs.is_plain:
+            return [self.column(name) for name in wanted]
+        rows = self.rows()
+        return [[row[name] for row in rows] for name in wanted]
+
+    def whole(self) -> Any:
+        """The rows together, as the function is given them."""
+        inputs = self.inputs
+        if inputs.formatted is not None and not inputs.reads_by_column:
+            return inputs.formatted._batch(self.numbers)
+        source: Source = _ColumnSource(self) if inputs.is_plain else _FormattedColumns(self)
+        return LazyDict(dict.fromkeys(inputs.names, UNTOUCHED), source, 0)
+
+    def batch_arguments(self) -> list[Any]:
+        """The arguments of the function, for all rows at once."""
+        wanted = self.inputs.input_columns
+        if wanted is None:
+            return [self.whole()]
+        if self.inputs.is_plain:
+            return [self.column(name) for name in wanted]
+        batch = self.whole()
+        return [batch[name] for name in wanted]
+
+
+class _RowSource:
+    """Single values of a block: of lists and structs a whole column is read at once, what is decoded one by one."""
+
+    __slots__ = ("_block", "_stored")
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._stored: dict[str, list[Any]] = {}
+
+    def value(self, name: str, number: int) -> Any:
+        """See `Source`."""
+        inputs = self._block.inputs
+        if name not in inputs.decoded:
+            return self._block.column(name)[number]
+        array = self._block.batch.column(inputs.names.index(name)).slice(number, 1)
+        return inputs.decoder.decode_value(name, reader(array.type)(array)[0])
+
+
+class _ColumnSource:
+    """Whole columns of a block; the user's list is one that nobody else holds."""
+
+    __slots__ = ("_block",)
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    def value(self, name: str, number: int) -> Any:
+        """See `Source`."""
+        return list(self._block.column(name))
+
+
+class _FormattedRows:
+    """Single values of a block in a format, a column at a time."""
+
+    __slots__ = ("_block", "_rows")
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._rows: dict[str, list[Any]] = {}
+
+    def value(self, name: str, number: int) -> Any:
+        """See `Source`."""
+        block = self._block
+        if name in block.inputs.decoded:
+            return block.inputs.single(name)[block.start + number][name]
+        rows = self._rows.get(name)
+        if rows is None:
+            rows = self._rows[name] = block.inputs.single(name).__getitems__(block.numbers)
+        return rows[number][name]
+
+
+class _FormattedColumns:
+    """Whole columns of a block in a format."""
+
+    __slots__ = ("_block",)
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    def value(self, name: str, number: int) -> Any:
+        """See `Source`."""
+        return self._block.inputs.single(name)._batch(self._block.numbers)[name]

@@ -1,0 +1,456 @@
+"""What `map` makes of a block of rows: the columns as they are, but for those that the function returned or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import is_, itemgetter
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.dataset.calling import Caller, Calls
+from datasets_core.dataset.inputs import Block, Inputs
+from datasets_core.dataset.lazy_values import UNTOUCHED, LazyDict, held
+from datasets_core.dataset.returned import ColumnEncoder, Encoded, tensor_array
+from datasets_core.errors import ArgumentTypeError, CastError, CellCastError
+from datasets_core.features.base import FeatureType
+from datasets_core.features.schema import Features
+
+if TYPE_CHECKING:
+    from datasets_core.dataset.tabled import Tabled
+
+Made = tuple[pa.RecordBatch, Mapping[str, FeatureType], bool, int]
+"""Rows, the features of their columns, whether the function returned anything for them, and of how many rows they are made."""
+_SIDE_BY_SIDE = 64  # batches whose coroutines wait together
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the user asks `map` for, as far as it decides about the rows."""
+
+    calls: Calls
+    input_columns: tuple[str, ...] | None
+    batched: bool
+    batch_size: int | None
+    drop_last_batch: bool
+    remove_columns: tuple[str, ...]
+    features: Features | None
+    disable_nullable: bool
+    try_original_type: bool
+    as_json: bool
+
+
+class Mapper:
+    """Maps blocks of one dataset."""
+
+    def __init__(self, plan: Plan, dataset: Tabled, caller: Caller) -> None:
+        self._plan, self._caller = plan, caller
+        self.inputs = Inputs(dataset, plan.input_columns)
+        self._original = dict(dataset.features)
+        self._removed = frozenset(plan.remove_columns)
+        self._encoders: dict[str, ColumnEncoder] = {}
+        self._schema: pa.Schema | None = None
+        self._kinds: Mapping[str, FeatureType] = {}
+        self._merges = not self.inputs.is_tabular
+
+    def made(self, start: int, stop: int, shift: int = 0) -> Iterator[Made]:
+        """The results for the rows from `start` to `stop`, block by block.
+
+        Args:
+            start, stop: rows of the dataset that this mapper has.
+            shift: the number of its first row in the user's dataset.
+        """
+        plan = self._plan
+        if not plan.batched:
+            for block in self.inputs.blocks(start, stop):
+                yield self._of_rows(block, _shifted(block.numbers, shift))
+            return
+        size = plan.batch_size or max(stop - start, 1)
+        if plan.drop_last_batch:
+            stop = start + (stop - start) // size * size
+        blocks = self.inputs.batches(start, stop, size)
+        if not self._caller.is_async:
+            for block in blocks:
+                given = block.batch_arguments()
+                numbers = _shifted(block.numbers, shift)
+                yield self._of_batch(block, given, self._caller.on_batch(given, numbers), numbers)
+            return
+        while window := [block for _, block in zip(range(_SIDE_BY_SIDE), blocks, strict=False)]:
+            asked = [(block.batch_arguments(), _shifted(block.numbers, shift)) for block in window]
+            for block, (given, numbers), found in zip(window, asked, self._caller.on_batches(asked), strict=True):
+                yield self._of_batch(block, given, found, numbers)
+
+    def passed(self, block: Block) -> Made:
+        """The rows of a block as they are, but for columns that are to go."""
+        made = self._batch(self._kept(block, None), block.num_rows, block.numbers)
+        return *made, False, block.num_rows
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    def _of_rows(self, block: Block, numbers: range) -> Made:
+        arguments = block.row_arguments()
+        found = self._caller.on_rows(arguments, numbers)
+        kinds = set(map(type, found))
+        if kinds == {NoneType}:
+            return self.passed(block)
+        if not all(issubclass(kind, (Mapping, NoneType)) for kind in kinds):
+            tables = [_as_table(value) for value in found if value is not None]
+            if any(table is None for table in tables):
+                raise self._refused(next(value for value in found if _as_table(value) is None and value is not None))
+            return self._of_table(pa.concat_tables(tables, promote_options="permissive"), numbers)
+        rows = arguments[0] if self._plan.input_columns is None and self._merges else None
+        columns: dict[str, Any] = {}
+        if self._merges:
+            before = self._changed_rows(block, rows) if rows is not None and self.inputs.is_plain else None
+            columns = self._kept(block, before)
+        given_back = [value is row for value, row in zip(found, rows, strict=True)] if rows is not None else [False]
+        if any(given_back):
+            if not self.inputs.is_plain:
+                found = [
+                    _touched(value, self._removed) if same else value for value, same in zip(found, given_back, strict=True)
+                ]
+            elif all(given_back):
+                return *self._batch(columns, block.num_rows, numbers), True, block.num_rows
+            else:
+                found = [None if same else value for value, same in zip(found, given_back, strict=True)]
+        columns.update(self._from_dicts(found, block, columns))
+        return *self._batch(columns, block.num_rows, numbers), True, block.num_rows
+
+    def _from_dicts(self, found: list[Any], block: Block, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The values that rows were given, by column; where a row has none, its value before."""
+        first = found[0]
+        if type(first) is dict and set(map(type, found)) == {dict} and set(map(len, found)) == {len(first)}:
+            try:
+                return {name: self._recognized(name, [row[name] for row in found], block) for name in first}
+            except KeyError:
+                pass
+        names = dict.fromkeys(chain.from_iterable(value for value in found if value is not None))
+        updates: dict[str, Any] = {}
+        for name in names:
+            if not any(value is None or name not in value for value in found):
+                values = [value[name] for value in found]
+            else:
+                before = self._values_before(name, block, columns)
+                values = [before[i] if value is None or name not in value else value[name] for i, value in enumerate(found)]
+            updates[name] = self._recognized(name, values, block)
+        return updates
+
+    def _values_before(self, name: str, block: Block, columns: Mapping[str, Any]) -> Sequence[Any]:
+        now = columns.get(name)
+        if now is None:
+            return [None] * block.num_rows
+        return now if isinstance(now, list) else block.column(name)
+
+    def _recognized(self, name: str, values: list[Any], block: Block) -> Any:
+        """The Arrow column itself, where `values` are what it gave and nobody can have changed them."""
+        known = block._lists.get(name)
+        if known is None or name in self.inputs.lazy or not self.inputs.is_plain or not all(map(is_, values, known)):
+            return values
+        return self._column_of(block, name)
+
+    def _changed_rows(self, block: Block, rows: list[Any]) -> dict[str, list[Any] | None]:
+        """The columns that the rows hold now: values where some may have changed, None where all are as they were."""
+        names = self.inputs.names
+        if not self.inputs.is_lazy and _same_values(rows, [block.column(name) for name in names], names):
+            return dict.fromkeys(names)
+        states = [held(row) for row in rows]
+        present = dict.fromkeys(chain.from_iterable(states))
+        changed: dict[str, list[Any] | None] = {}
+        for name in present:
+            values = [state.get(name) for state in states]
+            changed[name] = self._unless_same(block, name, values)
+        return changed
+
+    def _unless_same(self, block: Block, name: str, values: list[Any]) -> list[Any] | None:
+        if name not in self.inputs.names:
+            return values
+        if name not in self.inputs.lazy:
+            return None if all(map(is_, values, block.column(name))) else values
+        if all(value is UNTOUCHED for value in values):
+            return None
+        stored = self._stored(block, name)
+        touched = [index for index, value in enumerate(values) if value is not UNTOUCHED]
+        if all(_is_unchanged(values[index], stored, index) for index in touched):
+            return None
+        return [stored.raw(index) if value is UNTOUCHED else value for index, value in enumerate(values)]
+
+    def _stored(self, block: Block, name: str) -> _Stored:
+        return _Stored(block, name)
+
+    # -- batches -------------------------------------------------------------------------------------------------------
+
+    def _of_batch(self, block: Block, given: Sequence[Any], found: Any, numbers: range) -> Made:
+        if found is None:
+            return self.passed(block)
+        if not isinstance(found, Mapping):
+            table = _as_table(found)
+            if table is None:
+                raise self._refused(found)
+            return self._of_table(table, numbers)
+        whole = given[0] if self._plan.input_columns is None and self._merges else None
+        columns: dict[str, Any] = {}
+        if self._merges:
+            before = self._changed_batch(block, whole) if whole is not None and self.inputs.is_plain else None
+            columns = self._kept(block, before)
+        if found is not whole:
+            columns.update(self._from_batch(block, found))
+        elif not self.inputs.is_plain:
+            columns.update(_touched(found, self._removed))
+        return *self._batch(columns, None, numbers), True, block.num_rows
+
+    def _changed_batch(self, block: Block, whole: LazyDict) -> dict[str, Any]:
+        changed: dict[str, Any] = {}
+        for name, values in held(whole).items():
+            is_same = values is UNTOUCHED or self._is_same_batch(block, name, values)
+            changed[name] = None if is_same else values
+        return changed
+
+    def _is_same_batch(self, block: Block, name: str, values: Any) -> bool:
+        known = block._lists.get(name)
+        if known is None or not isinstance(values, list) or len(values) != len(known) or not all(map(is_, values, known)):
+            return False
+        if name not in self.inputs.lazy:
+            return True
+        stored = self._stored(block, name)
+        return all(_is_unchanged(value, stored, index) for index, value in enumerate(values))
+
+    def _from_batch(self, block: Block, found: Mapping[str, Any]) -> dict[str, Any]:
+        columns: dict[str, Any] = {}
+        for name, values in found.items():
+            if isinstance(values, list) and self.inputs.is_plain and self._is_same_batch(block, name, values):
+                columns[name] = self._column_of(block, name)
+            else:
+                columns[name] = values
+        return columns
+
+    def _of_table(self, table: pa.Table, numbers: range) -> Made:
+        columns = {name: table.column(index) for index, name in enumerate(table.column_names)}
+        return *self._batch(columns, table.num_rows, numbers, in_order=True), True, len(numbers)
+
+    # -- putting together ----------------------------------------------------------------------------------------------
+
+    def _kept(self, block: Block, before: Mapping[str, list[Any] | None] | None) -> dict[str, Any]:
+        """The columns of the rows before the update: Arrow's where nothing changed."""
+        if before is None:
+            before = dict.fromkeys(self.inputs.names)
+        return {
+            name: self._column_of(block, name) if values is None else values
+            for name, values in before.items()
+            if name not in self._removed
+        }
+
+    def _column_of(self, block: Block, name: str) -> Any:
+        return _Kept(block.batch.column(self.inputs.names.index(name)), self._original[name])
+
+    def _batch(
+        self, columns: dict[str, Any], num_rows: int | None, numbers: range, *, in_order: bool = False
+    ) -> tuple[pa.RecordBatch, Mapping[str, FeatureType]]:
+        plan = self._plan
+        names = list(columns)
+        if not in_order:
+            known = [name for name in self.inputs.names if name in columns]
+            names = known + [name for name in names if name not in self._original]
+        if plan.features is not None:
+            names = self._asked_for(names, plan.features)
+        encoded: list[Encoded] = []
+        for name in names:
+            encoded.append(self._encoded(name, columns.get(name), numbers))
+        return self._put_together(names, encoded, num_rows, numbers)
+
+    def _asked_for(self, names: list[str], features: Features) -> list[str]:
+        odd = next((name for name in names if name not in features), None)
+        if odd is not None:
+            raise CastError(
+                f"The result of {self._plan.calls.verb}() has a column {odd!r}, and the features have none. "
+                f"Add it to features=, or to remove_columns=."
+            )
+        return list(features)
+
+    def _encoded(self, name: str, values: Any, numbers: range) -> Encoded:
+        if isinstance(values, _Kept) and self._plan.features is None:
+            return values.array, values.kind
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"{name!r} is no name for a column. Return a dict with texts as keys.")
+        encoder = self._encoders.get(name)
+        if encoder is None:
+            encoder = self._encoders[name] = self._encoder(name)
+        try:
+            if isinstance(values, _Kept):
+                return encoder.array(values.array)
+            if values is None:  # a column of the features that nothing was given for
+                return encoder.rows([None] * len(numbers))
+            return _of_values(encoder, values, self)
+        except CellCastError as error:
+            row = None if error.row is None else numbers[error.row] if error.row < len(numbers) else error.row
+            what = f"The result of {self._plan.calls.verb}()"
+            raise CellCastError(error.column, error.reason, row=row, what=what, advice=error.advice) from error
+
+    def _encoder(self, name: str) -> ColumnEncoder:
+        plan = self._plan
+        given = None if plan.features is None else plan.features[name]
+        original = self._original.get(name) if plan.try_original_type else None
+        return ColumnEncoder(name, given, original, as_json=plan.as_json)
+
+    def _put_together(
+        self, names: list[str], encoded: list[Encoded], num_rows: int | None, numbers: range
+    ) -> tuple[pa.RecordBatch, Mapping[str, FeatureType]]:
+        arrays = [array for array, _ in encoded]
+        lengths = {len(array) for array in arrays}
+        if len(lengths) > 1:
+            told = ", ".join(f"{name!r}: {len(array)}" for name, array in zip(names, arrays, strict=True))
+            raise CastError(
+                f"The columns of a result have different numbers of rows ({told}). "
+                "Return as many for each, and name in remove_columns= those of before that have others."
+            )
+        if self._plan.disable_nullable:
+            self._refuse_nulls(names, arrays)
+        if not arrays:
+            return _without_columns(len(numbers) if num_rows is None else num_rows), {}
+        schema = self._schema
+        if (
+            schema is None
+            or schema.names != names
+            or any(array.type != field.type for array, field in zip(arrays, schema, strict=True))
+        ):
+            schema = self._schema = pa.schema([pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)])
+        kinds = self._kinds
+        if len(kinds) != sum(kind is not None for _, kind in encoded) or any(
+            kind is not None and kinds.get(name) is not kind for name, (_, kind) in zip(names, encoded, strict=True)
+        ):
+            kinds = self._kinds = {name: kind for name, (_, kind) in zip(names, encoded, strict=True) if kind is not None}
+        return pa.RecordBatch.from_arrays(arrays, schema=schema), kinds
+
+    def _refuse_nulls(self, names: list[str], arrays: list[pa.Array]) -> None:
+        for name, array in zip(names, arrays, strict=True):
+            if array.null_count:
+                raise CellCastError(
+                    name, "the value is null, which disable_nullable=True refuses", advice="Return a value for every row"
+                )
+
+    def _refused(self, value: Any) -> ArgumentTypeError:
+        verb = self._plan.calls.verb
+        return ArgumentTypeError(
+            f"The function that was given to {verb}() returned a {type(value).__name__}. "
+            "Return a dict of columns, a table or a data frame, or None to change nothing."
+        )
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A column as it was."""
+
+    array: pa.Array
+    kind: FeatureType
+
+
+class _Stored:
+    """The values of a column as they were, read again when they are asked for."""
+
+    def __init__(self, block: Block, name: str) -> None:
+        self._block, self._name = block, name
+        self.is_decoded = name in block.inputs.decoded
+        self._all: list[Any] | None = None
+
+    def fresh(self, index: int) -> Any:
+        """A value as the user saw it at first."""
+        if self.is_decoded:
+            array = self._block.batch.column(self._block.inputs.names.index(self._name)).slice(index, 1)
+            return self._block.inputs.values(self._name, array)[0]
+        if self._all is None:
+            self._all = self._block.fresh(self._name)
+        return self._all[index]
+
+    def raw(self, index: int) -> Any:
+        """A value as it is stored."""
+        return self._block.batch.column(self._block.inputs.names.index(self._name))[index].as_py()
+
+
+def _touched(given: Mapping[str, Any], removed: frozenset[str]) -> dict[str, Any]:
+    """What of a row, or batch, that a function was given and gave back it has looked at or set."""
+    now = held(given) if isinstance(given, LazyDict) else given
+    return {name: value for name, value in now.items() if value is not UNTOUCHED and name not in removed}
+
+
+def _is_unchanged(value: Any, stored: _Stored, index: int) -> bool:
+    """Whether a value that the user was given, and can have changed, is as it was."""
+    if value is None or isinstance(value, (str, bytes, int, float)):
+        return stored.fresh(index) == value
+    if type(value).__eq__ is object.__eq__:  # a decoder of sound or film: it reads, and cannot be changed
+        return True
+    fresh = stored.fresh(index)
+    return type(fresh) is type(value) and bool(np.all(fresh == value))
+
+
+def _same_values(rows: list[Any], columns: list[list[Any]], names: tuple[str, ...]) -> bool:
+    """Whether plain dicts hold just the objects of some columns, which cannot change themselves."""
+    if not names or set(map(len, rows)) != {len(names)}:
+        return not names and not any(rows)
+    try:
+        if len(names) == 1:
+            (name,) = names
+            return all(map(is_, [row[name] for row in rows], columns[0]))
+        now = map(itemgetter(*names), rows)
+        return all(map(is_, chain.from_iterable(now), chain.from_iterable(zip(*columns, strict=True))))
+    except KeyError:
+        return False
+
+
+def _of_values(encoder: ColumnEncoder, values: Any, mapper: Mapper) -> Encoded:
+    """The array of what a function returned for a column: a value for each row."""
+    if type(values) is list:
+        return encoder.rows(values)
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return encoder.array(_one_chunk(values))
+    values = tensor_array(values) if type(values).__module__.startswith("torch") else values
+    if isinstance(values, np.ndarray) and values.ndim:
+        return encoder.numbers(values)
+    if isinstance(values, tuple):
+        return encoder.rows(list(values))
+    to_arrow = getattr(values, "to_arrow", None)  # of a polars series
+    if to_arrow is not None:
+        return encoder.array(_one_chunk(to_arrow()))
+    if type(values).__module__.startswith("pandas") and hasattr(values, "array"):
+        return encoder.array(_one_chunk(pa.Array.from_pandas(values)))
+    if hasattr(values, "__array__") and hasattr(values, "shape") and not isinstance(values, np.generic) and values.shape:
+        return encoder.numbers(np.asarray(values))
+    raise ArgumentTypeError(
+        f"The function that was given to {mapper._plan.calls.verb}() returned a {type(values).__name__} for column "
+        f"{encoder.name!r} of a batch. Return a list or an array, with a value for each row."
+    )
+
+
+def _one_chunk(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    return pa.concat_arrays(values.chunks) if values.num_chunks else pa.nulls(0, values.type)
+
+
+def _as_table(value: Any) -> pa.Table | None:
+    if isinstance(value, pa.Table):
+        return value.replace_schema_metadata(None)
+    if isinstance(value, pa.RecordBatch):
+        return pa.Table.from_batches([value]).replace_schema_metadata(None)
+    module = type(value).__module__.partition(".")[0]
+    if module == "pandas" and hasattr(value, "columns"):
+        return pa.Table.from_pandas(value, preserve_index=False).replace_schema_metadata(None)
+    if module == "polars" and hasattr(value, "to_arrow") and hasattr(value, "columns"):
+        return value.to_arrow()
+    return None
+
+
+def _without_columns(length: int) -> pa.RecordBatch:
+    """Rows without columns, which still can be counted."""
+    return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
+
+
+def _shifted(numbers: range, by: int) -> range:
+    return range(numbers.start + by, numbers.stop + by)

@@ -1,0 +1,199 @@
+"""What a user's function returned for one column, as an Arrow array: of the original type where it fits, else of its own."""
+
+from __future__ import annotations
+
+import sys
+from itertools import chain
+from types import NoneType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import CellCastError
+from datasets_core.features.base import FeatureType, feature_to_arrow
+from datasets_core.features.cast import cast_table
+from datasets_core.features.columns import Column, compile_column
+from datasets_core.features.dynamic import Json
+from datasets_core.features.inference import infer_column
+from datasets_core.features.labels import ClassLabel
+from datasets_core.features.nesting import Misfit, list_array, struct_array
+from datasets_core.features.schema import Features
+
+types = pa.types
+_TEXTS = frozenset({str, NoneType, np.str_})
+_LABELS = frozenset({str, int, NoneType, np.str_, np.int64, np.int32})
+Encoded = tuple[pa.Array, "FeatureType | None"]
+"""An array, and its feature where that is more than the array's type says."""
+
+
+class ColumnEncoder:
+    """Makes Arrow arrays of the values of one column.
+
+    Args:
+        name: of the column, for errors.
+        given: the feature that the user asks for; None: the values decide.
+        original: the feature that a column of this name had before; its type is kept where the values fit.
+        as_json: values that share no type become JSON; else they are an error.
+    """
+
+    def __init__(self, name: str, given: FeatureType | None, original: FeatureType | None, *, as_json: bool) -> None:
+        self.name, self.as_json = name, as_json
+        self._kind = given if given is not None else original
+        self._is_given = given is not None
+        self._column: Column | None = None if self._kind is None else compile_column(self._kind)
+        self._type = None if self._kind is None else feature_to_arrow(self._kind)
+
+    def rows(self, values: list[Any]) -> Encoded:
+        """The array of one value for each row.
+
+        Raises:
+            CellCastError: a value that does not fit; it names the row, from 0 in `values`.
+        """
+        values = _plain(values)
+        try:
+            if self._is_given:
+                assert self._column is not None
+                return self._column(values), self._kind
+            return self._as_original(values) or self._inferred(values)
+        except Misfit as misfit:
+            advice = "Return values of one kind, or pass on_mixed_types='use_json'" if self._kind is None else None
+            raise CellCastError(
+                f"{self.name}{misfit.path}", misfit.reason, row=misfit.index, advice=advice
+            ) from misfit.__cause__
+
+    def array(self, array: pa.Array) -> Encoded:
+        """The array of values that are Arrow's already."""
+        if self._type is None or array.type == self._type:
+            return array, self._kind
+        wanted = Features({self.name: self._kind})
+        batch = pa.RecordBatch.from_arrays([array], [self.name])
+        if self._is_given:
+            return cast_table(batch, wanted, what="The result").column(0), self._kind
+        if not _texts_agree(array.type, self._type):
+            return array, None
+        try:
+            return array.cast(self._type), self._kind
+        except (pa.ArrowException, ValueError):
+            return array, None
+
+    def numbers(self, array: np.ndarray[Any, Any]) -> Encoded:
+        """The array of a numpy array, of which each element of the first dimension is a row."""
+        if array.ndim == 1 and array.dtype.kind in "iuf" and array.dtype.isnative and array.dtype.itemsize <= 8:
+            array = np.ascontiguousarray(array)
+            buffers = [None, pa.py_buffer(array if array.flags.writeable is False else array.copy())]
+            return self.array(pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), buffers))
+        return self.rows(list(array) if array.ndim > 1 else array.tolist() if array.dtype.kind in "bUSO" else list(array))
+
+    # -- types ---------------------------------------------------------------------------------------------------------
+
+    def _as_original(self, values: list[Any]) -> Encoded | None:
+        """The values with the type that the column had; None where they do not fit it."""
+        if self._column is None or self._type is None:
+            return None
+        kinds = set(map(type, values))
+        if types.is_string(self._type) or types.is_large_string(self._type) or types.is_string_view(self._type):
+            if not kinds <= _TEXTS:
+                return None
+        elif types.is_nested(self._type) and _has_text(self._type):
+            array, _ = self._inferred(values)
+            if not _texts_agree(array.type, self._type):
+                return None
+        try:
+            return self._column(values), self._kind
+        except Misfit:
+            if isinstance(self._kind, ClassLabel) and kinds <= _LABELS:
+                raise  # a name that the label does not have is a mistake, not another type
+            return None
+
+    def _inferred(self, values: list[Any]) -> Encoded:
+        if self._shows_pictures(values):
+            from datasets_core.features.image import Image
+
+            return compile_column(Image())(values), Image()
+        try:
+            return infer_column(values), None
+        except Misfit:
+            if not self.as_json:
+                raise
+            return _inferred_as_json(values), None
+
+    def _shows_pictures(self, values: list[Any]) -> bool:
+        pictures = sys.modules.get("PIL.Image")
+        first = next((value for value in values if value is not None), None)
+        return pictures is not None and isinstance(first, pictures.Image)
+
+
+def _has_text(arrow_type: pa.DataType) -> bool:
+    if types.is_nested(arrow_type):
+        return any(_has_text(arrow_type.field(index).type) for index in range(arrow_type.num_fields))
+    return bool(types.is_string(arrow_type) or types.is_large_string(arrow_type) or types.is_string_view(arrow_type))
+
+
+def _texts_agree(found: pa.DataType, original: pa.DataType) -> bool:
+    """Whether texts are where texts were: numbers are not to be turned into text silently."""
+    if types.is_null(found) or types.is_null(original):
+        return types.is_null(found)
+    if types.is_struct(original) and types.is_struct(found):
+        names = {field.name for field in found}
+        return all(field.name not in names or _texts_agree(found.field(field.name).type, field.type) for field in original)
+    if types.is_nested(original) and types.is_nested(found) and not types.is_struct(original) and not types.is_struct(found):
+        return original.num_fields != 1 or found.num_fields != 1 or _texts_agree(found.field(0).type, original.field(0).type)
+    return not _has_text(original) or _has_text(found)
+
+
+def _plain(values: list[Any]) -> list[Any]:
+    """Scalars of numpy and tensors as what inference reads fast."""
+    kinds = set(map(type, values))
+    if len(kinds) == 1:
+        kind = next(iter(kinds))
+        if kind is np.float64 or kind is np.int64 or kind is np.bool_:
+            return [value.item() for value in values]
+    if any(kind.__module__ == "torch" or kind.__module__.startswith("torch.") for kind in kinds):
+        return [tensor_array(value) if type(value).__module__.startswith("torch") else value for value in values]
+    return values
+
+
+def tensor_array(value: Any) -> Any:
+    """A torch tensor as a numpy array, or scalar where it has no dimension; anything else as it is."""
+    detach = getattr(value, "detach", None)
+    if detach is None:
+        return value
+    tensor = detach().cpu()
+    if str(tensor.dtype) == "torch.bfloat16":
+        tensor = tensor.float()
+    array = tensor.numpy()
+    return array[()] if array.ndim == 0 else array
+
+
+# -- mixed types -------------------------------------------------------------------------------------------------------
+
+
+def _inferred_as_json(values: list[Any]) -> pa.Array:
+    """The array of values that share no type: JSON as deep inside as it can be."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds and all(issubclass(kind, dict) for kind in kinds):
+        return _dicts(values)
+    if kinds and kinds <= {list, tuple}:
+        lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
+        child = _json_or_inferred(list(chain.from_iterable(value for value in values if value is not None)))
+        valid = np.array([value is not None for value in values], bool)
+        return list_array(pa.list_(child.type), lengths, None if valid.all() else valid, child)
+    return compile_column(Json())(values)
+
+
+def _dicts(values: list[Any]) -> pa.Array:
+    names = dict.fromkeys(chain.from_iterable(value for value in values if value is not None))
+    if not all(isinstance(name, str) for name in names):
+        return compile_column(Json())(values)
+    children = [_json_or_inferred([None if value is None else value.get(name) for value in values]) for name in names]
+    fields = [pa.field(name, child.type) for name, child in zip(names, children, strict=True)]
+    valid = np.array([value is not None for value in values], bool)
+    return struct_array(pa.struct(fields), len(values), None if valid.all() else valid, children)
+
+
+def _json_or_inferred(values: list[Any]) -> pa.Array:
+    try:
+        return infer_column(values)
+    except Misfit:
+        return _inferred_as_json(values)
