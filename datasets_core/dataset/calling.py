@@ -71,7 +71,7 @@ class Caller:
             columns: for each of its arguments, the values of all rows.
             numbers: of the rows.
         """
-        first = iter(columns[0]) if columns else iter(numbers)
+        first: Any = iter(columns[0]) if columns else iter(numbers)
         arguments: list[Iterable[Any]] = [first, *columns[1:]] if columns else []
         if self._calls.with_indices:
             arguments.append(numbers)
@@ -112,7 +112,8 @@ class Caller:
             except Exception as error:
                 raise self._noted(error, numbers) from error.__cause__
 
-        return self._waited(_gathered(one, list(batches), names_row=False))
+        found: list[Any] = self._waited(_gathered(one, list(batches), names_row=False))
+        return found
 
     def _started(self, values: Sequence[Any], numbers: range) -> Any:
         further: list[Any] = []

@@ -84,7 +84,7 @@ def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object]) -> Ints
         if not plan.batched:
             for block in inputs.blocks(0, rows):
                 numbers = range(part.start + block.start, part.start + block.start + block.num_rows)
-                keep(block.start, _truths(caller.on_rows(block.row_arguments(), numbers)), block.num_rows)
+                keep(block.start, _truths(caller.on_rows(block.row_arguments(as_records=True), numbers)), block.num_rows)
         else:
             blocks = inputs.batches(0, rows, plan.batch_size or max(rows, 1))
             most = _MOST_BATCHES if caller.is_async else 1

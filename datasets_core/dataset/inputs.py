@@ -42,12 +42,8 @@ class Inputs:
         features = dataset.features
         self.decoder = Decoder(features)
         self.decoded = frozenset(name for name in self.names if needs_decoding(features[name]))
-        self.changeable = frozenset(
-            field.name
-            for field in self.schema
-            if pa.types.is_nested(field.type) or isinstance(field.type, pa.BaseExtensionType)
-        )
-        self.lazy = self.decoded | self.changeable
+        nested = {field.name for field in self.schema if _is_changeable(field.type)}
+        self.lazy = self.decoded | nested
         self.is_lazy = bool(self.lazy)
         self._dicts = dict_rows(self.names)
         self.formatted: Any = None
@@ -113,6 +109,11 @@ class Inputs:
         return values
 
 
+def _is_changeable(arrow_type: pa.DataType) -> bool:
+    """Whether values of the type are Python objects that a function can change in place."""
+    return pa.types.is_nested(arrow_type) or isinstance(arrow_type, pa.BaseExtensionType)
+
+
 class Block:
     """Some rows, as Arrow has them and as the function is given them.
 
@@ -121,12 +122,13 @@ class Block:
         batch: the rows, as they are stored.
     """
 
-    __slots__ = ("_lists", "batch", "inputs", "num_rows", "start")
+    __slots__ = ("_decoded", "_lists", "batch", "inputs", "num_rows", "start")
 
     def __init__(self, inputs: Inputs, start: int, batch: pa.RecordBatch) -> None:
         self.inputs, self.start, self.batch = inputs, start, batch
         self.num_rows: int = batch.num_rows
         self._lists: dict[str, list[Any]] = {}
+        self._decoded: dict[tuple[str, int], Any] = {}
 
     @property
     def numbers(self) -> range:
@@ -139,6 +141,21 @@ class Block:
         if values is None:
             values = self._lists[name] = self.inputs.values(name, self.batch.column(self.inputs.names.index(name)))
         return values
+
+    def read(self, name: str) -> list[Any] | None:
+        """The values of a column that `column` gave before; None where it did not."""
+        return self._lists.get(name)
+
+    def decoded(self, name: str, number: int) -> Any:
+        """A single value that has to be decoded."""
+        array = self.batch.column(self.inputs.names.index(name)).slice(number, 1)
+        value = self._decoded[name, number] = self.inputs.values(name, array)[0]
+        return value
+
+    def given(self, name: str, number: int) -> Any:
+        """The very object that a function got for a value, if it got one."""
+        known = self._lists.get(name)
+        return self._decoded.get((name, number)) if known is None else known[number]
 
     def fresh(self, name: str) -> list[Any]:
         """The values of a column, read again."""
@@ -160,14 +177,25 @@ class Block:
         source = _RowSource(self)
         return [LazyDict(row, source, number) for number, row in enumerate(dicts)]
 
-    def row_arguments(self) -> list[Sequence[Any]]:
+    def records(self) -> list[Any]:
+        """Each row as a dict of single values, where `rows` gives data frames of one row."""
+        inputs = self.inputs
+        if inputs.is_tabular and hasattr(frame := inputs.formatted._batch(self.numbers), "columns"):
+            to_dict, iter_rows = getattr(frame, "to_dict", None), getattr(frame, "iter_rows", None)
+            if iter_rows is not None:  # of polars
+                return list(iter_rows(named=True))
+            if to_dict is not None:  # of pandas
+                return list(to_dict("records"))
+        return self.rows()
+
+    def row_arguments(self, *, as_records: bool = False) -> list[Sequence[Any]]:
         """For each argument of the function, its values for all rows."""
         wanted = self.inputs.input_columns
         if wanted is None:
-            return [self.rows()]
+            return [self.records() if as_records else self.rows()]
         if self.inputs.is_plain:
             return [self.column(name) for name in wanted]
-        rows = self.rows()
+        rows = self.records() if as_records else self.rows()
         return [[row[name] for row in rows] for name in wanted]
 
     def whole(self) -> Any:
@@ -192,19 +220,16 @@ class Block:
 class _RowSource:
     """Single values of a block: of lists and structs a whole column is read at once, what is decoded one by one."""
 
-    __slots__ = ("_block", "_stored")
+    __slots__ = ("_block",)
 
     def __init__(self, block: Block) -> None:
         self._block = block
-        self._stored: dict[str, list[Any]] = {}
 
     def value(self, name: str, number: int) -> Any:
         """See `Source`."""
-        inputs = self._block.inputs
-        if name not in inputs.decoded:
+        if name not in self._block.inputs.decoded:
             return self._block.column(name)[number]
-        array = self._block.batch.column(inputs.names.index(name)).slice(number, 1)
-        return inputs.decoder.decode_value(name, reader(array.type)(array)[0])
+        return self._block.decoded(name, number)
 
 
 class _ColumnSource:

@@ -60,7 +60,9 @@ class LazyDict(dict[str, Any]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """See `dict.get`."""
-        return self[name] if name in self else default
+        if name not in self:
+            return default
+        return self[name]
 
     def setdefault(self, name: str, default: Any = None) -> Any:
         """See `dict.setdefault`."""
@@ -113,7 +115,7 @@ class LazyDict(dict[str, Any]):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return repr(self.copy())

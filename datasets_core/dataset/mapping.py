@@ -147,12 +147,12 @@ class Mapper:
 
     def _recognized(self, name: str, values: list[Any], block: Block) -> Any:
         """The Arrow column itself, where `values` are what it gave and nobody can have changed them."""
-        known = block._lists.get(name)
+        known = block.read(name)
         if known is None or name in self.inputs.lazy or not self.inputs.is_plain or not all(map(is_, values, known)):
             return values
         return self._column_of(block, name)
 
-    def _changed_rows(self, block: Block, rows: list[Any]) -> dict[str, list[Any] | None]:
+    def _changed_rows(self, block: Block, rows: Sequence[Any]) -> dict[str, list[Any] | None]:
         """The columns that the rows hold now: values where some may have changed, None where all are as they were."""
         names = self.inputs.names
         if not self.inputs.is_lazy and _same_values(rows, [block.column(name) for name in names], names):
@@ -198,7 +198,7 @@ class Mapper:
             columns = self._kept(block, before)
         if found is not whole:
             columns.update(self._from_batch(block, found))
-        elif not self.inputs.is_plain:
+        elif not self.inputs.is_plain and whole is not None:
             columns.update(_touched(found, self._removed))
         return *self._batch(columns, None, numbers), True, block.num_rows
 
@@ -210,7 +210,7 @@ class Mapper:
         return changed
 
     def _is_same_batch(self, block: Block, name: str, values: Any) -> bool:
-        known = block._lists.get(name)
+        known = block.read(name)
         if known is None or not isinstance(values, list) or len(values) != len(known) or not all(map(is_, values, known)):
             return False
         if name not in self.inputs.lazy:
@@ -256,9 +256,7 @@ class Mapper:
             names = known + [name for name in names if name not in self._original]
         if plan.features is not None:
             names = self._asked_for(names, plan.features)
-        encoded: list[Encoded] = []
-        for name in names:
-            encoded.append(self._encoded(name, columns.get(name), numbers))
+        encoded = [self._encoded(name, columns.get(name), numbers) for name in names]
         return self._put_together(names, encoded, num_rows, numbers)
 
     def _asked_for(self, names: list[str], features: Features) -> list[str]:
@@ -358,8 +356,12 @@ class _Stored:
         self.is_decoded = name in block.inputs.decoded
         self._all: list[Any] | None = None
 
+    def given(self, index: int) -> Any:
+        """The object that the function got."""
+        return self._block.given(self._name, index)
+
     def fresh(self, index: int) -> Any:
-        """A value as the user saw it at first."""
+        """A value as the function got it."""
         if self.is_decoded:
             array = self._block.batch.column(self._block.inputs.names.index(self._name)).slice(index, 1)
             return self._block.inputs.values(self._name, array)[0]
@@ -380,15 +382,15 @@ def _touched(given: Mapping[str, Any], removed: frozenset[str]) -> dict[str, Any
 
 def _is_unchanged(value: Any, stored: _Stored, index: int) -> bool:
     """Whether a value that the user was given, and can have changed, is as it was."""
-    if value is None or isinstance(value, (str, bytes, int, float)):
-        return stored.fresh(index) == value
-    if type(value).__eq__ is object.__eq__:  # a decoder of sound or film: it reads, and cannot be changed
+    if value is not stored.given(index):
+        return False
+    equals: Any = type(value).__eq__
+    if equals is object.__eq__:  # a decoder of sound or film: it reads, and cannot be changed
         return True
-    fresh = stored.fresh(index)
-    return type(fresh) is type(value) and bool(np.all(fresh == value))
+    return value is None or bool(np.all(stored.fresh(index) == value))
 
 
-def _same_values(rows: list[Any], columns: list[list[Any]], names: tuple[str, ...]) -> bool:
+def _same_values(rows: Sequence[Any], columns: list[list[Any]], names: tuple[str, ...]) -> bool:
     """Whether plain dicts hold just the objects of some columns, which cannot change themselves."""
     if not names or set(map(len, rows)) != {len(names)}:
         return not names and not any(rows)

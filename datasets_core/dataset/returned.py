@@ -138,7 +138,9 @@ def _texts_agree(found: pa.DataType, original: pa.DataType) -> bool:
         names = {field.name for field in found}
         return all(field.name not in names or _texts_agree(found.field(field.name).type, field.type) for field in original)
     if types.is_nested(original) and types.is_nested(found) and not types.is_struct(original) and not types.is_struct(found):
-        return original.num_fields != 1 or found.num_fields != 1 or _texts_agree(found.field(0).type, original.field(0).type)
+        if original.num_fields != 1 or found.num_fields != 1:
+            return True
+        return _texts_agree(found.field(0).type, original.field(0).type)
     return not _has_text(original) or _has_text(found)
 
 

@@ -94,8 +94,7 @@ def results(
     with _watched(stage, total, [part.tells for part in parts]):
         try:
             with closing(runner.run(work, parts)) as done:  # type: ignore[type-var]
-                for index, result in done:
-                    found[index] = result
+                found.update(done)
         except WorkerDiedError as error:
             at = parts[error.job].rows if error.job is not None else "some rows"
             raise WorkerDiedError(

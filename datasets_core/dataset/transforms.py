@@ -53,16 +53,16 @@ class Transforms(Tabled):
     ) -> Self:
         """The rows updated with what `function` returns for each row, or for each batch of rows.
 
-        What was made before is found again: by the fingerprint of the rows, the function (its code and all that it uses) and the
-        arguments that decide about the result.  Types are those that hold the values of all rows, for any `num_proc`.
+        What was made before is found again: by the fingerprint of the rows, the function (its code and all that it uses) and
+        the arguments that decide about the result.  Types are those that hold the values of all rows, for any `num_proc`.
 
         Args:
             function: takes a row and returns a dict of columns to set, or None to change nothing; or changes the row itself.
             with_indices: it takes the number of the row too, or (`batched`) a list of them.
             with_rank: it takes the number of its worker too; None without `num_proc`.
             input_columns: it takes the values of these columns instead of the row.
-            batched: it takes and returns columns of `batch_size` rows; it may return more or fewer rows, if columns that it does
-                not return are removed.
+            batched: it takes and returns columns of `batch_size` rows; it may return more or fewer rows, if columns that it
+                does not return are removed.
             batch_size: rows of a batch; None or 0 for all.
             drop_last_batch: leave out a last batch that has fewer rows.
             remove_columns: columns that go before the update: what the function returns under these names stays.
