@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -45,7 +46,7 @@ def claims(members: Sequence[str]) -> bool:
     (True, False, False)
     """
     keys = [found.groups() for member in members if (found := _FIELD.fullmatch(member)) is not None]
-    if any(one[0] == next_one[0] for one, next_one in zip(keys, keys[1:], strict=False)):
+    if any(one[0] == next_one[0] for one, next_one in pairwise(keys)):
         return True
     kinds = {field.rpartition(".")[2].lower() for _, field in keys}
     return bool(keys) and not kinds & _TABLES and len({posixpath.dirname(key) for key, _ in keys}) == 1

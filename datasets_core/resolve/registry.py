@@ -32,6 +32,15 @@ BUILT_IN = {
     "videofolder": "datasets_core.builders.videofolder:VideoFolder",
     "pdffolder": "datasets_core.builders.pdffolder:PdfFolder",
     "webdataset": "datasets_core.builders.webdataset:WebDataset",
+    "hdf5": "datasets_core.builders.hdf5:Hdf5",
+    "xml": "datasets_core.builders.xml:Xml",
+    "conll": "datasets_core.builders.conll:Conll",
+    "fasta": "datasets_core.builders.fasta:Fasta",
+    "fastq": "datasets_core.builders.fastq:Fastq",
+    "meshfolder": "datasets_core.builders.meshfolder:MeshFolder",
+    "niftifolder": "datasets_core.builders.niftifolder:NiftiFolder",
+    "pandas": "datasets_core.builders.pandas:Pandas",
+    "sql": "datasets_core.builders.sql:Sql",
     "text": "datasets_core.builders.text:Text",
 }
 COMPRESSION = frozenset((".gz", ".bz2", ".xz", ".lz4", ".zst", ".zip", ".tar", ".tgz", ".rar", ".7z"))

@@ -1,0 +1,57 @@
+"""FASTQ: a header behind `@`, a sequence, `+`, and a quality for each letter of it; a record is one row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from ._sequences import Record, SequenceBuilder, damaged, lines_of
+from ._source import Source, TextBytes
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".fq": {}, ".fastq": {}}
+
+
+class Fastq(SequenceBuilder):
+    """FASTQ files; sequence and quality may span lines."""
+
+    all_columns = ("id", "description", "sequence", "quality", "record")
+
+    def records(self, source: Source, text: TextBytes) -> Iterator[Record]:
+        """See `SequenceBuilder.records`.
+
+        Raises:
+            FileFormatError: a record lacks its header, its `+` or qualities, or has more of them than letters.
+        """
+        lines = chain.from_iterable(lines_of(text))
+        offset = 0
+        for header in lines:
+            begun = offset
+            offset += len(header)
+            if not header.strip():
+                continue
+            if not header.startswith(b"@"):
+                raise damaged(source, f"{header[:40].strip()!r} stands where a header begins with '@'", begun)
+            held, letters, plus = [header], [], b""
+            for line in lines:
+                held.append(line)
+                if line.startswith(b"+"):
+                    plus = line
+                    break
+                letters.append(line.strip())
+            name = header[1:].split()[:1]
+            shown = repr(name[0].decode("utf-8", "replace")) if name else "without a name"
+            if not plus:
+                raise damaged(source, f"the record {shown} has no line '+': the file is cut, or no FASTQ", begun)
+            sequence, quality = b"".join(letters), b""
+            for line in lines if sequence else ():
+                held.append(line)
+                quality += line.strip()
+                if len(quality) >= len(sequence):
+                    break
+            if len(quality) != len(sequence):
+                reason = f"the record {shown} has {len(quality)} qualities for {len(sequence)} letters"
+                raise damaged(source, reason, begun)
+            whole = b"".join(held)
+            offset += len(whole) - len(header)
+            yield Record(header[1:].strip(), sequence, quality, whole, begun)

@@ -1,0 +1,24 @@
+"""Meshes of triangles in folders: with the folder of each as its label, or with the rows of metadata."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._folder import FolderBuilder, FolderConfig, companions
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".glb": {}, ".gltf": {}, ".ply": {}, ".stl": {}}
+
+__all__ = ["EXTENSIONS", "MeshFolder", "companions"]
+
+
+class MeshFolder(FolderBuilder):
+    """Meshes of triangles in folders."""
+
+    BUILDER_CONFIG_CLASS = FolderConfig
+    medium = "mesh"
+
+    def feature(self) -> Any:
+        """See `FolderBuilder.feature`."""
+        from datasets_core.features.science import Mesh
+
+        return Mesh()

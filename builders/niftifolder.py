@@ -1,0 +1,24 @@
+"""NIfTI volumes in folders: with the folder of each as its label, or with the rows of metadata."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._folder import FolderBuilder, FolderConfig, companions
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".nii": {}, ".nii.gz": {}}
+
+__all__ = ["EXTENSIONS", "NiftiFolder", "companions"]
+
+
+class NiftiFolder(FolderBuilder):
+    """NIfTI volumes in folders."""
+
+    BUILDER_CONFIG_CLASS = FolderConfig
+    medium = "nifti"
+
+    def feature(self) -> Any:
+        """See `FolderBuilder.feature`."""
+        from datasets_core.features.science import Nifti
+
+        return Nifti()

@@ -1,0 +1,78 @@
+"""Frames of pandas in files: those in Parquet or Feather are read, those in pickles are refused.
+
+A pickle runs the code that it names when it is loaded, so no option makes one load here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.building.builder_config import BuilderConfig
+
+from ._source import Source, refuse_foreign
+from ._tables import FileBuilder
+from .arrow import read_arrow
+from .parquet import ParquetConfig, read_parquet
+
+_PARQUET, _FEATHER, _FEATHER_1 = b"PAR1", b"ARROW1", b"FEA1"
+_PICKLE = b"\x80"
+
+
+@dataclass(eq=False)
+class PandasConfig(BuilderConfig):
+    """Options of `load_dataset("pandas", ...)`.
+
+    Args:
+        features: what the columns are cast to.
+    """
+
+    features: Any = None
+
+
+class Pandas(FileBuilder):
+    """Files that `DataFrame.to_parquet` and `DataFrame.to_feather` write."""
+
+    BUILDER_CONFIG_CLASS = PandasConfig
+    seeks = True
+
+    def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """See `FileBuilder.read`."""
+        return read_frame(source)
+
+
+def read_frame(source: Source) -> Iterator[pa.RecordBatch]:
+    """The rows of a stored frame.
+
+    Raises:
+        FileFormatError: it is pickled, or of no format that holds frames.
+    """
+    with open(source.path, "rb") as handle:
+        head = handle.read(4096)
+    if head.startswith(_PARQUET):
+        return read_parquet(source, ParquetConfig())
+    if head.startswith(_FEATHER):
+        return read_arrow(source)
+    if head.startswith(_FEATHER_1):
+        return _feather_1(source)
+    if head.startswith(_PICKLE) or source.name.lower().endswith((".pkl", ".pickle")):
+        raise source.fault(
+            "is a pickle, which can run any code when it is loaded, and is not",
+            advice="If you trust it: Dataset.from_pandas(pandas.read_pickle(…)), or write it by DataFrame.to_parquet",
+        )
+    refuse_foreign(source, head, "a frame")
+    raise source.fault("is no frame in Parquet or Feather", advice="Write it by DataFrame.to_parquet")
+
+
+def _feather_1(source: Source) -> Iterator[pa.RecordBatch]:
+    from pyarrow import feather
+
+    try:
+        table = feather.read_table(source.path, memory_map=False)
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise source.fault(f"cannot be read as Feather ({error})", advice="Write or fetch the file again") from error
+    yield from table.to_batches()

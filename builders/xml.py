@@ -1,0 +1,46 @@
+"""XML: the whole text of a file as one row.  Nothing is parsed, so neither entities nor external files are ever followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.building.builder_config import BuilderConfig
+
+from ._source import Source
+from ._tables import FileBuilder
+from .text import TextConfig, read_text
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".xml": {}}
+
+
+@dataclass(eq=False)
+class XmlConfig(BuilderConfig):
+    """Options of `load_dataset("xml", ...)`.
+
+    Args:
+        features: one feature, whose name the column takes.
+        encoding: of the files.
+        encoding_errors: what to do with wrong bytes, as in `open(errors=)`; None refuses them.
+    """
+
+    features: Any = None
+    encoding: str = "utf-8"
+    encoding_errors: str | None = None
+
+
+class Xml(FileBuilder):
+    """XML files: one column, `xml`, and one row a file."""
+
+    BUILDER_CONFIG_CLASS = XmlConfig
+
+    def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """See `FileBuilder.read`."""
+        options: XmlConfig = self.config
+        name = next(iter(options.features)) if options.features else "xml"
+        whole = TextConfig(encoding=options.encoding, encoding_errors=options.encoding_errors, sample_by="document")
+        for batch in read_text(source, whole):
+            yield pa.RecordBatch.from_arrays(batch.columns, [name])
