@@ -11,11 +11,12 @@ from datasets_core.dataset.disk import Disk
 from datasets_core.dataset.export import Export
 from datasets_core.dataset.overview import Overview
 from datasets_core.dataset.queries import Queries
+from datasets_core.dataset.search import Search
 from datasets_core.dataset.selection import Selection
 from datasets_core.dataset.transforms import Transforms
 
 
-class Dataset(Constructors, Selection, ColumnChanges, Disk, Export, Overview, Queries, Transforms):
+class Dataset(Constructors, Selection, ColumnChanges, Disk, Export, Overview, Queries, Search, Transforms):
     """A table of rows that are read when they are asked for.
 
     `dataset[3]` is a row, `dataset[:10]`, `dataset[[5, 1]]` and `dataset[mask]` are columns of rows, `dataset["text"]` is a

@@ -82,11 +82,11 @@ class Distinct:
 
 
 def _is_wide(values: pa.Array) -> bool:
-    return not _is_fixed(values.type) and values.nbytes > _WIDE_BYTES * len(values)
+    return not _is_fixed(values.type) and bool(values.nbytes > _WIDE_BYTES * len(values))
 
 
 def _is_fixed(arrow_type: pa.DataType) -> bool:
-    return pa.types.is_primitive(arrow_type) or pa.types.is_decimal(arrow_type)
+    return any(is_kind(arrow_type) for is_kind in (pa.types.is_primitive, pa.types.is_decimal))
 
 
 def hashes(values: pa.Array) -> Hashes:
@@ -147,7 +147,7 @@ def _text_hashes(values: pa.Array) -> Hashes:
         folded *= _ODD
         folded ^= folded >> np.uint64(32)
         found[at] = folded
-    read = memoryview(padded)
+    read = memoryview(padded)  # type: ignore[arg-type]
     for row in np.flatnonzero(lengths > 8 * _FIRST_WORDS).tolist():
         found[row] ^= np.uint64(zlib.crc32(read[int(starts[row]) + 8 * _FIRST_WORDS : int(starts[row]) + int(lengths[row])]))
     return _mixed(found)

@@ -12,8 +12,9 @@ _STYLE = """<style>
 .dsc{font:13px/1.45 system-ui,sans-serif;max-width:100%;overflow-x:auto;color:inherit}
 .dsc .about{opacity:.75;margin:4px 2px 8px}
 .dsc table{border-collapse:collapse;border:0;margin:0;font-size:13px}
-.dsc th,.dsc td{text-align:left!important;vertical-align:top;padding:6px 12px;border:0;border-bottom:1px solid rgba(128,128,128,.25);
-background:none;max-width:28em;overflow-wrap:break-word;font-weight:400;color:inherit}
+.dsc th,.dsc td{text-align:left!important;vertical-align:top;padding:6px 12px;border:0;
+border-bottom:1px solid rgba(128,128,128,.25);background:none;max-width:28em;
+overflow-wrap:break-word;font-weight:400;color:inherit}
 .dsc thead th{font-weight:600;border-bottom:2px solid rgba(128,128,128,.5);white-space:nowrap}
 .dsc thead small{display:block;font-weight:400;opacity:.6;white-space:normal}
 .dsc tbody tr:hover{background:rgba(128,128,128,.09)}
@@ -39,8 +40,8 @@ def framed(title: str, inner: str) -> str:
 def kind_of_feature(feature: FeatureType) -> str:
     """A feature in a word or two.
 
-    >>> kind_of_feature(List(Value("int8"))), kind_of_feature(ClassLabel(names=["a", "b"])), kind_of_feature({"a": Value("int8")})
-    ('list of int8', 'label of 2', 'dict of 1')
+    >>> kind_of_feature(List(Value("int8"))), kind_of_feature({"a": Value("int8")})
+    ('list of int8', 'dict of 1')
     """
     if isinstance(feature, dict):
         return f"dict of {len(feature)}"

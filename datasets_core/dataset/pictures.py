@@ -1,4 +1,4 @@
-"""Datasets in a notebook: the first rows as an HTML table, with pictures and audio players, and nothing of the data as markup."""
+"""Datasets in a notebook: the first rows as a table with pictures and players, and nothing of the data as markup."""
 
 from __future__ import annotations
 

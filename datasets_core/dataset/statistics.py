@@ -289,7 +289,7 @@ def _plain_type(arrow_type: pa.DataType) -> pa.DataType:
 
 
 def _is_number(arrow_type: pa.DataType) -> bool:
-    return pa.types.is_integer(arrow_type) or pa.types.is_floating(arrow_type) or pa.types.is_decimal(arrow_type)
+    return any(is_kind(arrow_type) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal))
 
 
 def _is_text(arrow_type: pa.DataType) -> bool:

@@ -1,0 +1,350 @@
+"""Search indexes of a dataset: the rows nearest to a vector, or that answer a text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from datasets_core.dataset.arguments import as_int, checked_batch_size
+from datasets_core.dataset.tabled import Tabled
+from datasets_core.errors import CastError, ConfigurationError, MissingIndexError
+from datasets_core.features.base import LargeList, List, Value
+
+if TYPE_CHECKING:
+    from datasets_core.dataset.documents import TextIndex
+    from datasets_core.dataset.vectors import Device, VectorIndex
+
+_KEEP_ROWS = frozenset({"columns", "select_columns", "remove_columns", "rename_columns", "add_column", "cast", "cast_column"})
+
+
+class SearchResults(NamedTuple):
+    """Scores of the rows found, and their numbers, the best first."""
+
+    scores: Any
+    indices: Any
+
+
+class BatchedSearchResults(NamedTuple):
+    """`SearchResults` of several queries: a list or a matrix of each."""
+
+    total_scores: Any
+    total_indices: Any
+
+
+class NearestExamplesResults(NamedTuple):
+    """Scores of the rows found, and the rows, as columns."""
+
+    scores: Any
+    examples: Any
+
+
+class BatchedNearestExamplesResults(NamedTuple):
+    """`NearestExamplesResults` of several queries: a list of each."""
+
+    total_scores: Any
+    total_examples: Any
+
+
+class Search(Tabled):
+    """Rows by likeness.
+
+    An index knows rows by their number. What changes columns keeps it; a dataset of other rows (`select`, `shuffle`, `map`, …)
+    has no index.
+    """
+
+    _indexes: dict[str, VectorIndex | TextIndex] | None = None
+    _indexes_before: tuple[str, ...] = ()  # that this dataset had before its rows became others
+
+    def _derived(self, operation: str, *arguments: Any, new_fingerprint: str | None = None) -> Self:
+        other = super()._derived(operation, *arguments, new_fingerprint=new_fingerprint)
+        if self._indexes and operation not in _KEEP_ROWS:
+            other._indexes, other._indexes_before = None, tuple(self._indexes)
+        return other
+
+    def _with_index(self, name: str, index: VectorIndex | TextIndex) -> None:
+        self._indexes = {**(self._indexes or {}), name: index}  # not in place: other datasets may share it
+
+    # -- which there are -----------------------------------------------------------------------------------------------
+
+    def list_indexes(self) -> list[str]:
+        """Names of the indexes."""
+        return list(self._indexes or ())
+
+    def is_index_initialized(self, index_name: str) -> bool:
+        """Whether there is an index of that name."""
+        return index_name in (self._indexes or ())
+
+    def get_index(self, index_name: str) -> VectorIndex | TextIndex:
+        """The index of that name.
+
+        Raises:
+            MissingIndexError: there is none.
+        """
+        index = (self._indexes or {}).get(index_name)
+        if index is not None:
+            return index
+        if index_name in self._indexes_before:
+            raise MissingIndexError(
+                f"The index {index_name!r} was made for other rows: this dataset was selected, sorted or mapped since. "
+                "Add it to this dataset anew."
+            )
+        known = ", ".join(map(repr, self.list_indexes())) or "none"
+        raise MissingIndexError(
+            f"There is no index {index_name!r}; there are: {known}. Call add_faiss_index() or add_elasticsearch_index() first."
+        )
+
+    def drop_index(self, index_name: str) -> None:
+        """Take an index away.
+
+        Raises:
+            MissingIndexError: there is none of that name.
+        """
+        self.get_index(index_name)
+        self._indexes = {name: index for name, index in (self._indexes or {}).items() if name != index_name}
+
+    # -- vectors -------------------------------------------------------------------------------------------------------
+
+    def add_faiss_index(
+        self,
+        column: str,
+        index_name: str | None = None,
+        device: Device = None,
+        string_factory: str | None = None,
+        metric_type: int | None = None,
+        custom_index: Any = None,
+        batch_size: int = 1000,
+        train_size: int | None = None,
+        faiss_verbose: bool = False,
+        dtype: Any = np.float32,
+    ) -> Self:
+        """Add an index of the vectors in a column of lists, and give this dataset back.
+
+        Args:
+            column: of lists of numbers, all of one length.
+            index_name: None: that of the column.
+            device: the number of a GPU, several of them, or -1 for all; None: the processor.
+            string_factory: how faiss is to build the index, as "IVF100,Flat"; None: a flat index.
+            metric_type: how faiss measures, as `faiss.METRIC_INNER_PRODUCT`; None: by squares of distances.
+            custom_index: an index of faiss, which is used as it is.
+            batch_size: vectors that are added at a time.
+            train_size: vectors that the index is trained with, from the first on; None: it is not trained.
+            faiss_verbose: have faiss tell what it does.
+            dtype: of the vectors; faiss computes with float32.
+
+        Raises:
+            MissingDependencyError: faiss is not installed.
+            UnknownColumnError: a column that does not exist.
+            CastError: the column has no vectors, or of several lengths.
+            ConfigurationError: arguments that faiss does not take.
+        """
+        from datasets_core.dataset.blocks import blocks
+        from datasets_core.dataset.vectors import VectorIndex, vectors_of  # they import faiss and pyarrow.compute
+
+        self._check_columns([column])
+        feature = self.features[column]
+        if not isinstance(feature, (List, LargeList)) or not isinstance(feature.feature, Value):
+            raise CastError(f"Column {column!r} is {feature}, and vectors are lists of numbers. Name a column of those.")
+        index = VectorIndex(device, string_factory, metric_type, custom_index)
+        size, table = checked_batch_size(batch_size), self._table.select([column])
+        train = None
+        if train_size is not None:
+            head = vectors_of(column, blocks(*self._head_of(column, as_int("train_size", train_size))), dtype, train_size)
+            train = np.concatenate(list(head) or [np.zeros((0, 1), dtype=np.float32)])
+        index.add(vectors_of(column, blocks(table, self._index), dtype, size), train, faiss_verbose)
+        self._with_index(column if index_name is None else index_name, index)
+        return self
+
+    def _head_of(self, column: str, rows: int) -> tuple[Any, Any]:
+        """Table and index of the first rows of a column."""
+        table = self._table.select([column])
+        return (table.slice(0, rows), None) if self._index is None else (table, self._index[:rows])
+
+    def add_faiss_index_from_external_arrays(
+        self,
+        external_arrays: Any,
+        index_name: str,
+        device: Device = None,
+        string_factory: str | None = None,
+        metric_type: int | None = None,
+        custom_index: Any = None,
+        batch_size: int = 1000,
+        train_size: int | None = None,
+        faiss_verbose: bool = False,
+        dtype: Any = np.float32,
+    ) -> None:
+        """Add an index of vectors that are no column: row `i` of the matrix belongs to row `i`; see `add_faiss_index`.
+
+        Raises:
+            MissingDependencyError: faiss is not installed.
+            CastError: the arrays are no matrix.
+            ConfigurationError: arguments that faiss does not take.
+        """
+        from datasets_core.dataset.vectors import VectorIndex  # it imports faiss
+
+        index = VectorIndex(device, string_factory, metric_type, custom_index)
+        vectors, size = np.asarray(external_arrays, dtype=dtype), checked_batch_size(batch_size)
+        train = None if train_size is None else vectors[: as_int("train_size", train_size)]
+        index.add((vectors[start : start + size] for start in range(0, len(vectors), size)), train, faiss_verbose)
+        self._with_index(index_name, index)
+
+    def save_faiss_index(
+        self, index_name: str, file: str | os.PathLike[str], storage_options: dict[str, Any] | None = None
+    ) -> None:
+        """Write an index of vectors to a file or URL.
+
+        Raises:
+            MissingIndexError: there is none of that name.
+            ConfigurationError: it is no index of vectors.
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        index = self.get_index(index_name)
+        save = getattr(index, "save", None)
+        if save is None:
+            raise ConfigurationError(f"The index {index_name!r} is one of texts, which stays on its server. Save others.")
+        save(file, storage_options)
+
+    def load_faiss_index(
+        self,
+        index_name: str,
+        file: str | os.PathLike[str],
+        device: Device = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        """Add an index that `save_faiss_index` or faiss wrote; its vectors belong to the rows by number.
+
+        Raises:
+            MissingDependencyError: faiss is not installed.
+            FileNotFoundDatasetsError: there is no such file.
+            IndexFileError: it holds no index.
+            ConfigurationError: it holds more vectors than there are rows.
+        """
+        from datasets_core.dataset.vectors import VectorIndex  # it imports faiss
+
+        index = VectorIndex.load(file, device, storage_options)
+        found: Any = index.faiss_index
+        if found.ntotal > self.num_rows:
+            raise ConfigurationError(
+                f"The index in {os.fspath(file)} holds {found.ntotal} vectors, and the dataset has {self.num_rows} rows. "
+                "Load it into the dataset that it was made of."
+            )
+        self._with_index(index_name, index)
+
+    # -- texts ---------------------------------------------------------------------------------------------------------
+
+    def add_elasticsearch_index(
+        self,
+        column: str,
+        index_name: str | None = None,
+        host: str | None = None,
+        port: int | None = None,
+        es_client: Any = None,
+        es_index_name: str | None = None,
+        es_index_config: dict[str, Any] | None = None,
+    ) -> Self:
+        """Add an index of the texts in a column, on an Elasticsearch server, and give this dataset back.
+
+        Args:
+            column: of texts.
+            index_name: None: that of the column.
+            host, port: of the server; localhost and 9200 where neither they nor a client are given.
+            es_client: a client of the package elasticsearch, instead.
+            es_index_name: of the index on the server; None makes one up.
+            es_index_config: settings and mappings of the index.
+
+        Raises:
+            MissingDependencyError: the package elasticsearch is not installed, and no client is given.
+            UnknownColumnError: a column that does not exist.
+        """
+        from datasets_core.dataset.blocks import blocks
+        from datasets_core.dataset.documents import TextIndex  # only who searches texts needs it
+
+        self._check_columns([column])
+        index = TextIndex(host, port, es_client, es_index_name, es_index_config)
+        batches = blocks(self._table.select([column]), self._index)
+        index.add(text for batch in batches for text in batch.column(0).to_pylist())
+        self._with_index(column if index_name is None else index_name, index)
+        return self
+
+    def load_elasticsearch_index(
+        self,
+        index_name: str,
+        es_index_name: str,
+        host: str | None = None,
+        port: int | None = None,
+        es_client: Any = None,
+        es_index_config: dict[str, Any] | None = None,
+    ) -> None:
+        """Add an index that stands on a server already; see `add_elasticsearch_index`.
+
+        Raises:
+            MissingDependencyError: the package elasticsearch is not installed, and no client is given.
+        """
+        from datasets_core.dataset.documents import TextIndex  # only who searches texts needs it
+
+        self._with_index(index_name, TextIndex(host, port, es_client, es_index_name, es_index_config))
+
+    # -- searching -----------------------------------------------------------------------------------------------------
+
+    def search(self, index_name: str, query: Any, k: int = 10, **kwargs: Any) -> SearchResults:
+        """Scores and numbers of the `k` rows nearest to a query.
+
+        A vector index with fewer than `k` vectors fills up with the row -1.
+
+        Args:
+            index_name: of the index.
+            query: a vector, or a text for an index of texts.
+            k: how many.
+            **kwargs: for faiss or Elasticsearch.
+
+        Raises:
+            MissingIndexError: there is no index of that name.
+            CastError: the query is not as long as the vectors.
+        """
+        return SearchResults(*self.get_index(index_name).search(query, _at_least_one(k), **kwargs))
+
+    def search_batch(self, index_name: str, queries: Any, k: int = 10, **kwargs: Any) -> BatchedSearchResults:
+        """The same for several queries: a matrix with a vector in each row, or a list of texts; see `search`.
+
+        Raises:
+            MissingIndexError: there is no index of that name.
+            CastError: the queries are not as long as the vectors.
+        """
+        return BatchedSearchResults(*self.get_index(index_name).search_batch(queries, _at_least_one(k), **kwargs))
+
+    def get_nearest_examples(self, index_name: str, query: Any, k: int = 10, **kwargs: Any) -> NearestExamplesResults:
+        """Scores of the rows nearest to a query, and the rows themselves; at most `k`; see `search`.
+
+        Raises:
+            MissingIndexError: there is no index of that name.
+            CastError: the query is not as long as the vectors.
+        """
+        scores, rows = self.search(index_name, query, k, **kwargs)
+        found = _found(rows)
+        return NearestExamplesResults(scores[: len(found)], self[found])
+
+    def get_nearest_examples_batch(
+        self, index_name: str, queries: Any, k: int = 10, **kwargs: Any
+    ) -> BatchedNearestExamplesResults:
+        """The same for several queries; see `search_batch`.
+
+        Raises:
+            MissingIndexError: there is no index of that name.
+            CastError: the queries are not as long as the vectors.
+        """
+        total_scores, total_rows = self.search_batch(index_name, queries, k, **kwargs)
+        found = [_found(rows) for rows in total_rows]
+        scores = [scores[: len(rows)] for scores, rows in zip(total_scores, found, strict=True)]
+        return BatchedNearestExamplesResults(scores, [self[rows] for rows in found])
+
+
+def _found(rows: Sequence[int]) -> list[int]:
+    return [int(row) for row in rows if row >= 0]
+
+
+def _at_least_one(k: int) -> int:
+    if as_int("k", k) < 1:
+        raise ConfigurationError(f"k={k} rows cannot be searched for. Give 1 or more.")
+    return k
