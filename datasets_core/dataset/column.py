@@ -46,6 +46,10 @@ class Column(Sequence[Any]):
             values = pa.chunked_array([chunk.flatten()[place] for chunk in values.chunks], values.type[place].type)
         return values
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The stored values as an Arrow stream of arrays, by the PyCapsule protocol: `polars.Series(dataset["a"])`."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def __len__(self) -> int:
         return self._view.num_rows
 

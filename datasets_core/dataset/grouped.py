@@ -61,6 +61,12 @@ class Grouped(dict[str, Dataset]):
     def __repr__(self) -> str:
         return group_text(self)
 
+    def _repr_html_(self) -> str:
+        """The first rows of every split, for a notebook."""
+        from datasets_core.dataset.pictures import group_html  # it is for notebooks alone
+
+        return group_html((name, dataset._repr_html_()) for name, dataset in self.items())
+
     def __enter__(self) -> Self:
         return self
 
