@@ -75,6 +75,7 @@ class Sql(ArrowBasedBuilder):
 
     BUILDER_CONFIG_CLASS = SqlConfig
     merge_columns = True
+    reads_files = False
     config: Any
 
     def _info(self) -> DatasetInfo:

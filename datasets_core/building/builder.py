@@ -101,6 +101,8 @@ class DatasetBuilder(abc.ABC):
     DEFAULT_WRITER_BATCH_SIZE: ClassVar[int | None] = None
 
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
+    reads_files: ClassVar[bool] = True
+    """Whether the user names data files, where it is a format."""
     rereads: bool = False
     merge_columns: bool = False
     read_schema: pa.Schema | None = None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UntrustedScriptError
-from datasets_core.meta.data_files import resolve_data_files
+from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import keep_format
@@ -136,14 +136,16 @@ class FormatSource:
         """See `Source.builder`."""
         asked = self.request
         base = asked.data_dir or ""
+        cls = registry.builder_class(self.format)
         if asked.data_files is not None:
-            found = resolve_data_files(asked.data_files, base, storage_options=asked.storage_options)
+            found: DataFilesDict | None = resolve_data_files(asked.data_files, base, storage_options=asked.storage_options)
         elif asked.data_dir is not None:
-            found = files_below(base, asked.storage_options)
-            found = keep_format(found, self.format, dataset=base, options=asked.options)
+            below = files_below(base, asked.storage_options)
+            found = keep_format(below, self.format, dataset=base, options=asked.options)
+        elif not cls.reads_files:
+            found = None
         else:
             raise ConfigurationError(f"{self.format!r} is a format and says not what to read. Give data_files= or data_dir=.")
-        cls = registry.builder_class(self.format)
         return asked.builder(
             cls,
             asked.options,
