@@ -12,7 +12,7 @@ from datasets_core.dataset.row_block import RowBlock
 from datasets_core.dataset.view import RowView
 from datasets_core.errors import CastError
 from datasets_core.features.base import FeatureType
-from datasets_core.format.arrays import Array, cast, cells, extractor, flat, shapes_of, stacked
+from datasets_core.format.arrays import Array, cast, cells, extractor, flat, is_text, shapes_of, stacked, texts
 from datasets_core.format.lists import dict_rows
 from datasets_core.format.tensors import Kit, NumpyKit, of_python
 from datasets_core.store.table import Ints
@@ -29,7 +29,8 @@ class _Column:
         self._decode = view.reader.column_reader(name) if name in view.reader.decodes else None
         is_number = pa.types.is_integer(type_) or pa.types.is_floating(type_)
         casting, cell_casting = made_by.casting, made_by.cell_casting if is_number else made_by.casting
-        self._extract = extractor(type_, shapes, casting)
+        has_texts = isinstance(made_by, NumpyKit) and is_text(type_)
+        self._extract = texts if has_texts else extractor(type_, shapes, casting)
         self._cells = cells(type_, shapes, cell_casting, np.nan)
         self.flat = None
         if self._decode is None and (casting.has_clocks or not _holds_clocks(type_)):

@@ -160,7 +160,9 @@ class Reading(Described):
             from datasets_core.format.frames import framer  # for the formats that need it
 
             make = framer(kind, features, view.reader)
-            return TableRows(view, (lambda table: make(self._described(table))) if kind == "arrow" else make)
+            if kind == "arrow":  # tables that say their features
+                view = RowView(view.table.with_metadata(self._metadata_of(view.table)), self._index, view.reader)
+            return TableRows(view, make)
         from datasets_core.format.tensors import kit
 
         return ArrayRows(view, features, kit(kind, kwargs))
@@ -182,12 +184,15 @@ class Reading(Described):
 
     def _described(self, table: pa.Table) -> pa.Table:
         """The table with the features of its columns in its schema's metadata."""
-        names = tuple(table.column_names)
+        return table.replace_schema_metadata(self._metadata_of(table))
+
+    def _metadata_of(self, table: pa.Table | RowTable) -> dict[bytes, bytes]:
+        names = tuple(table.schema.names)
         described = self._metadata.get(names)
         if described is None:  # once: it takes as long as reading some thousand rows
             features = Features({name: self.features[name] for name in names})
             described = self._metadata[names] = features.arrow_schema.metadata
-        return table.replace_schema_metadata({**(table.schema.metadata or {}), **described})
+        return {**(table.schema.metadata or {}), **described}
 
     def __getstate__(self) -> dict[str, Any]:
         paths = self._media_paths().settled()  # the settings stay behind

@@ -39,7 +39,9 @@ class Tabled(Reading):
         self._info.features = _fitting_features(table.schema, self._info.features)
         self._split = _named_split(split)
         self._index = None if indices_table is None else _index_of(indices_table, table.num_rows)
-        self._lineage = Lineage("table", (table, self._index)) if fingerprint is None else Lineage.known(fingerprint)
+        self._lineage = (
+            Lineage("table", (table, self._index, self._info.features)) if fingerprint is None else Lineage.known(fingerprint)
+        )
         self._format = RowFormat()
         self._paths: MediaPaths | None = None  # which paths among the values may be opened; None: those its files say
         self._forget()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.types as pt
 
-from datasets_core.format.lists import beyond, is_clock, is_own, literal, reader, value_maker
+from datasets_core.format.lists import CODES, beyond, is_clock, is_own, literal, reader, value_maker
 
 Accessor = Callable[[int], Any]
 
@@ -32,27 +32,13 @@ class Access(NamedTuple):
     bindings: tuple[Any, ...]
 
 
-_CODES = {
-    pa.int8(): "b",
-    pa.int16(): "h",
-    pa.int32(): "i",
-    pa.int64(): "q",
-    pa.uint8(): "B",
-    pa.uint16(): "H",
-    pa.uint32(): "I",
-    pa.uint64(): "Q",
-    pa.float32(): "f",
-    pa.float64(): "d",
-}
-
-
 @lru_cache(maxsize=1024)
 def is_quick(type_: pa.DataType) -> bool:
     """Whether single values of the type are read from buffers, in well under a microsecond for flat types."""
-    if type_ in _CODES or pt.is_boolean(type_) or pt.is_null(type_) or is_clock(type_) or _is_text(type_):
+    if type_ in CODES or pt.is_boolean(type_) or pt.is_null(type_) or is_clock(type_) or _is_text(type_):
         return True
     if pt.is_dictionary(type_):
-        return type_.index_type in _CODES and is_quick(type_.value_type)
+        return type_.index_type in CODES and is_quick(type_.value_type)
     if pt.is_list(type_) or pt.is_large_list(type_) or pt.is_fixed_size_list(type_):
         return is_quick(type_.value_type)
     if pt.is_struct(type_):
@@ -136,8 +122,8 @@ def _slow(array: pa.Array) -> Accessor:
 def _value(array: pa.Array) -> Access:
     """How the values that are not null are read."""
     type_ = array.type
-    if type_ in _CODES:
-        return Access("{0}[i]", (_numbers(array, _CODES[type_]),))
+    if type_ in CODES:
+        return Access("{0}[i]", (_numbers(array, CODES[type_]),))
     if pt.is_boolean(type_):
         bits, shift = _bits(array.buffers()[1], array.offset)
         return Access(f"({_bit(0, shift)} == 1)", (bits,))
@@ -146,7 +132,7 @@ def _value(array: pa.Array) -> Access:
     if is_clock(type_):
         return Access("{0}({1}[i])", (_checked(value_maker(type_), type_), _stored(array)))
     if pt.is_dictionary(type_):
-        return Access("{0}({1}[i])", (accessor(array.dictionary), _numbers(array.indices, _CODES[type_.index_type])))
+        return Access("{0}({1}[i])", (accessor(array.dictionary), _numbers(array.indices, CODES[type_.index_type])))
     if pt.is_fixed_size_list(type_):
         size, first = type_.list_size, array.offset
         return _items(array.values, f"(i + {first}) * {size}", f"(i + {first + 1}) * {size}", ())
@@ -208,6 +194,6 @@ def _checked(make: Callable[[int], Any], type_: pa.DataType) -> Callable[[int], 
 def _items(values: pa.Array, start: str, stop: str, bindings: tuple[Any, ...]) -> Access:
     """How lists are read whose items stand in `values` from `start` to `stop`, two expressions over the bindings."""
     at = len(bindings)
-    if values.type in _CODES and values.null_count == 0:
-        return Access(f"{{{at}}}[{start}:{stop}].tolist()", (*bindings, _numbers(values, _CODES[values.type])))
+    if values.type in CODES and values.null_count == 0:
+        return Access(f"{{{at}}}[{start}:{stop}].tolist()", (*bindings, _numbers(values, CODES[values.type])))
     return Access(f"list(map({{{at}}}, range({start}, {stop})))", (*bindings, accessor(values)))

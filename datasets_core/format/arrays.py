@@ -37,6 +37,9 @@ _DTYPES: dict[pa.DataType, str] = {
 }
 
 
+_MOST_TEXT = 16 << 20  # characters of a numpy array of texts, each of which is as wide as the widest
+
+
 class Casting(NamedTuple):
     """To which dtypes numbers are cast, by their names; None leaves them as they are stored.
 
@@ -274,9 +277,21 @@ def _lists(type_: pa.DataType, child: Extract, is_nested: bool) -> Extract:
 
 def _offsets(array: pa.Array) -> Array:
     if pt.is_fixed_size_list(array.type):
-        return (np.arange(len(array) + 1) + array.offset) * array.type.list_size
-    dtype = np.dtype("i8" if pt.is_large_list(array.type) else "i4")
-    return np.frombuffer(array.buffers()[1], dtype, len(array) + 1, array.offset * dtype.itemsize)
+        size: int = array.type.list_size
+        fixed: Array = (np.arange(len(array) + 1) + array.offset) * size
+        return fixed
+    dtype = np.dtype("i8" if _is_large(array.type) else "i4")
+    offsets: Array = np.frombuffer(array.buffers()[1], dtype, len(array) + 1, array.offset * dtype.itemsize)
+    return offsets
+
+
+def _is_large(type_: pa.DataType) -> bool:
+    return bool(pt.is_large_list(type_) or pt.is_large_string(type_) or pt.is_large_binary(type_))
+
+
+def is_text(type_: pa.DataType) -> bool:
+    """Whether the type is of texts or bytes behind offsets."""
+    return bool(pt.is_string(type_) or pt.is_binary(type_) or pt.is_large_string(type_) or pt.is_large_binary(type_))
 
 
 def _around_nulls(array: pa.Array, extract: Extract) -> Array:
@@ -343,6 +358,19 @@ def _shaped_nulls(array: pa.Array, known: Array, shape: tuple[int, ...], casting
     for place, row in zip(np.flatnonzero(is_valid).tolist(), known, strict=True):
         rows[place] = row
     return rows
+
+
+def texts(array: pa.Array) -> Array:
+    """Texts or bytes as an array of theirs; of objects if there are nulls, or if that would cut zeros or be far larger."""
+    values = reader(array.type)(array)
+    if array.null_count or not values:
+        return as_objects(values)
+    offsets = _offsets(array)
+    start, stop = int(offsets[0]), int(offsets[-1])
+    buffer = array.buffers()[2]
+    has_zeros = buffer is not None and b"\0" in memoryview(buffer[start:stop]).tobytes()
+    is_wide = len(values) * int(np.diff(offsets).max()) > max(_MOST_TEXT, 4 * (stop - start))
+    return as_objects(values) if has_zeros or is_wide else np.array(values)
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

@@ -10,8 +10,6 @@ import numpy as np
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.format.arrays import DEFAULT, STORED, Array, Casting, as_objects, cast, stacked
 
-_MOST_TEXT = 64 << 20  # characters of a numpy array of texts, each of which is as wide as the widest
-
 
 class Kit(Protocol):
     """One framework.
@@ -61,9 +59,7 @@ class NumpyKit:
             self.casting = self.cell_casting = Casting(name, name, name)
 
     def batch(self, values: Array) -> Any:
-        """See `Kit.batch`; texts become an array of texts where it holds them whole."""
-        if values.dtype == object and values.ndim == 1 and len(values):
-            return _texts(values)
+        """See `Kit.batch`."""
         return values.copy() if self._is_copied and not values.flags.writeable else values
 
     def rows(self, values: Array) -> list[Any]:
@@ -77,17 +73,6 @@ class NumpyKit:
         if type(value) is bytes:
             return np.bytes_(value)
         return value
-
-
-def _texts(values: Array) -> Array:
-    """Texts or bytes as an array of them, unless that would cut zeros at their ends, or be far larger than they are."""
-    kinds = set(map(type, values))
-    if kinds != {str} and kinds != {bytes}:
-        return values
-    end: Any = "\0" if kinds == {str} else b"\0"
-    if any(value.endswith(end) for value in values) or len(values) * max(map(len, values)) > _MOST_TEXT:
-        return values
-    return np.array(values.tolist())
 
 
 class _TensorKit:
