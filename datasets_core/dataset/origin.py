@@ -21,7 +21,8 @@ def paths_of_files(paths: Iterable[str]) -> MediaPaths:
 
 def paths_below(folders: Iterable[str]) -> MediaPaths:
     """What rows may open that belong to some folders; the root of the disk is none."""
-    return MediaPaths(tuple(dict.fromkeys(folder for folder in folders if folder.strip(os.sep))), fetch)
+    named = (folder if files.is_url(folder) else os.path.abspath(files.local_path(folder)) for folder in folders)
+    return MediaPaths(tuple(dict.fromkeys(folder for folder in named if folder.strip(os.sep))), fetch)
 
 
 def folder_of(path: str) -> str:

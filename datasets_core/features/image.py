@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ class Image(Media):
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
         pillow = _pillow("Decoding images")
-        image = pillow.open(io.BytesIO(data) if data is not None else paths.source(str(path)))
+        image = _opened(pillow, io.BytesIO(data) if data is not None else paths.source(str(path)))
         image.load()  # which closes the file, where it holds one picture
         return self._upright(image)
 
@@ -99,6 +100,23 @@ def _pillow(needed_for: str) -> Any:
     except ImportError as error:
         raise MissingDependencyError("PIL", needed_for=needed_for, install="datasets_core[vision]") from error
     return PIL.Image
+
+
+_STARTS = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG", "PNG"), (b"GIF8", "GIF"))
+_ENDINGS = {"jpg": "JPEG", "jpeg": "JPEG", "png": "PNG", "gif": "GIF"}
+
+
+def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
+    """The picture, by its likely format first: Pillow asks all of its forty readers in turn, which can take as long again."""
+    if isinstance(source, str):
+        likely = _ENDINGS.get(source.rpartition(".")[2].lower())
+    else:
+        head = source.getbuffer()[:4].tobytes()
+        likely = next((name for start, name in _STARTS if head.startswith(start)), None)
+    if likely is not None:
+        with contextlib.suppress(pillow.UnidentifiedImageError):
+            return pillow.open(source, formats=(likely,))
+    return pillow.open(source)
 
 
 def _image_bytes(image: Any) -> bytes:

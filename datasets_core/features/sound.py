@@ -224,9 +224,7 @@ class _SoundfileReader(_Reader):
 class _TorchcodecReader(_Reader):
     def __init__(self, name: str, source: Any, stream_index: int | None) -> None:
         super().__init__(name)
-        from torchcodec.decoders import AudioDecoder
-
-        self._decoder = AudioDecoder(source, stream_index=stream_index)
+        self._decoder = import_decoders("Decoding sounds of this format").AudioDecoder(source, stream_index=stream_index)
         about = self._decoder.metadata
         self.rate, self.channels = int(about.sample_rate), int(about.num_channels or 1)
         self.frames = round((about.duration_seconds or 0) * self.rate)
@@ -289,6 +287,22 @@ def import_soundfile(needed_for: str) -> Any:
     except (ImportError, OSError) as error:  # OSError: the package without its library
         raise MissingDependencyError("soundfile", needed_for=needed_for, install="datasets_core[audio]") from error
     return soundfile
+
+
+def import_decoders(needed_for: str) -> Any:
+    """The module `torchcodec.decoders`.
+
+    Raises:
+        MissingDependencyError: torchcodec is not installed, or lacks the libraries of FFmpeg.
+    """
+    try:
+        import torchcodec.decoders
+    except ImportError as error:
+        raise MissingDependencyError("torchcodec", needed_for=needed_for, install="datasets_core[video]") from error
+    except (RuntimeError, OSError) as error:
+        said = "torchcodec finds no libraries of FFmpeg, which the system's package manager installs"
+        raise MissingDependencyError(None, needed_for=needed_for, said=said) from error
+    return torchcodec.decoders
 
 
 # -- samples into files ------------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from datasets_core.errors import MissingDependencyError
 from datasets_core.features.media import Media
 from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.sound import import_decoders
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,7 @@ class Video(Media):
         return getattr(value, "_hf_encoded", None) if is_video_decoder(value) else None
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
-        try:
-            from torchcodec.decoders import VideoDecoder
-        except ImportError as error:
-            raise MissingDependencyError("torchcodec", needed_for="Decoding videos", install="datasets_core[video]") from error
-        decoder = VideoDecoder(
+        decoder = import_decoders("Decoding videos").VideoDecoder(
             data if data is not None else paths.source(str(path)),
             stream_index=self.stream_index,
             dimension_order=self.dimension_order,
