@@ -1,4 +1,4 @@
-"""The helper that turns a table `name → module` into a module's `__getattr__` and `__dir__` (PEP 562)."""
+"""Names that are looked up when they are used: a module's public names (PEP 562), and the one name from a floor above."""
 
 from __future__ import annotations
 
@@ -29,3 +29,12 @@ def attach(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
         return sorted({*vars(importlib.import_module(module)), *homes})
 
     return getattr_, dir_
+
+
+def later(module: str, name: str) -> Any:
+    """What `module` calls `name`, imported now: for the one call that goes up (`ARCHITECTURE.md`, §2), and for no other.
+
+    >>> later("math", "sqrt")(4)
+    2.0
+    """
+    return getattr(importlib.import_module(module), name)

@@ -257,6 +257,55 @@ def write_atomically(path: str, data: bytes) -> None:
             raise
 
 
+@contextlib.contextmanager
+def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterator[IO[bytes]]:
+    """A file that is written from front to back, and is there when the block ends well; else what was there stands.
+
+    Raises:
+        DatasetDiskError: the disk is full, read-only or forbidden.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with new_file(join(folder, "a.txt")) as out:
+    ...         _ = out.write(b"text")
+    ...     size = os.path.getsize(join(folder, "a.txt"))
+    >>> size
+    4
+    """
+    if is_url(path):
+        with _new_object(path, storage_options) as handle:
+            yield handle
+        return
+    path = os.path.realpath(local_path(path))  # a link stays a link
+    temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
+    with disk_errors(path):
+        try:
+            with open(temporary, "wb") as out:
+                yield out
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                os.unlink(temporary)
+            raise
+
+
+@contextlib.contextmanager
+def _new_object(url: str, storage_options: dict[str, Any] | None) -> Iterator[IO[bytes]]:
+    store, inner = filesystem(url, storage_options)
+    parent = inner.rpartition("/")[0]
+    if parent:
+        store.makedirs(parent, exist_ok=True)
+    handle = store.open(inner, "wb", autocommit=False)  # a store makes an object of it when it is committed
+    try:
+        yield handle
+        handle.close()
+    except BaseException:
+        with contextlib.suppress(Exception):  # each store has errors of its own; the first failure is the one to tell
+            handle.discard()
+        raise
+    handle.commit()
+
+
 def sync_file(path: str) -> None:
     """Have the content of a local file reach the disk."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -9,14 +9,30 @@ from datasets_core.dataset.column_changes import ColumnChanges
 from datasets_core.dataset.constructors import Constructors
 from datasets_core.dataset.disk import Disk
 from datasets_core.dataset.export import Export
+from datasets_core.dataset.from_files import FromFiles
+from datasets_core.dataset.from_frames import FromFrames
 from datasets_core.dataset.overview import Overview
 from datasets_core.dataset.queries import Queries
 from datasets_core.dataset.search import Search
 from datasets_core.dataset.selection import Selection
+from datasets_core.dataset.tf_dataset import ForTensorflow
 from datasets_core.dataset.transforms import Transforms
 
 
-class Dataset(Constructors, Selection, ColumnChanges, Disk, Export, Overview, Queries, Search, Transforms):
+class Dataset(
+    Constructors,
+    FromFrames,
+    FromFiles,
+    Selection,
+    ColumnChanges,
+    Disk,
+    Export,
+    Overview,
+    Queries,
+    Search,
+    Transforms,
+    ForTensorflow,
+):
     """A table of rows that are read when they are asked for.
 
     `dataset[3]` is a row, `dataset[:10]`, `dataset[[5, 1]]` and `dataset[mask]` are columns of rows, `dataset["text"]` is a
