@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from datasets_core.config import enable_caching as enable_caching
     from datasets_core.config import is_caching_enabled as is_caching_enabled
     from datasets_core.dataset.column import Column as Column
+    from datasets_core.dataset.combine import concatenate_datasets as concatenate_datasets
+    from datasets_core.dataset.combine import interleave_datasets as interleave_datasets
     from datasets_core.dataset.dataset import Dataset as Dataset
     from datasets_core.dataset.group import DatasetDict as DatasetDict
     from datasets_core.errors import DatasetsError as DatasetsError
@@ -123,6 +125,7 @@ _HOMES = {
     "Version": "datasets_core.meta.version",
     "Video": "datasets_core.features.video",
     "are_progress_bars_disabled": "datasets_core.progress",
+    "concatenate_datasets": "datasets_core.dataset.combine",
     "config": "datasets_core.config",
     "disable_caching": "datasets_core.config",
     "disable_progress_bar": "datasets_core.progress",
@@ -139,6 +142,7 @@ _HOMES = {
     "get_dataset_infos": "datasets_core.inspect",
     "get_dataset_split_names": "datasets_core.inspect",
     "inspect": "datasets_core.inspect",
+    "interleave_datasets": "datasets_core.dataset.combine",
     "is_caching_enabled": "datasets_core.config",
     "is_progress_bar_enabled": "datasets_core.progress",
     "load": "datasets_core.load",

@@ -17,7 +17,7 @@ EXPECTED = {
     "load_dataset", "load_dataset_builder", "load_from_disk",
     "get_dataset_config_info", "get_dataset_config_names", "get_dataset_default_config_name", "get_dataset_infos",
     "get_dataset_split_names",
-    "Dataset", "DatasetDict", "Column",
+    "Dataset", "DatasetDict", "Column", "concatenate_datasets", "interleave_datasets",
     "Features", "Value", "ClassLabel", "Sequence", "List", "LargeList", "Array2D", "Array3D", "Array4D", "Array5D",
     "Translation", "TranslationVariableLanguages", "Json",
     "Image", "Audio", "Video", "Pdf", "Nifti", "Mesh", "BioSequence", "BioStructure",

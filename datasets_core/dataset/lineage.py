@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from datasets_core.errors import UnhashableError
+from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher, fingerprint
 
 
@@ -64,7 +65,7 @@ class Lineage:
 
     def _settle(self) -> None:
         if self._found is None:
-            parts = [part._found if isinstance(part, Lineage) else part for part in self._parts]
+            parts = [_hashable(part) for part in self._parts]
             self._lasts = all(part._lasts for part in self._parts if isinstance(part, Lineage))
             try:
                 self._found = Hasher.hash((self._operation, *parts))
@@ -75,3 +76,9 @@ class Lineage:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Lineage.known, (self.fingerprint, self._lasts)
+
+
+def _hashable(part: Any) -> Any:
+    if isinstance(part, Lineage):
+        return part._found
+    return part.to_dict() if isinstance(part, Features) else part  # by what they say, not by the code of their classes

@@ -129,15 +129,19 @@ class RowTable:
             raise CastError("Nothing to concatenate. Give at least one table.")
         schema = tables[0].schema
         shards: list[Shard] = []
+        places: dict[int, int] = {}  # a table that comes twice brings its shards once
         pieces = []
         for number, table in enumerate(tables):
             if not table.schema.equals(schema):
                 raise CastError(
                     f"Table {number} has the columns {_columns(table.schema)}, and the first {_columns(schema)}. Cast it first."
                 )
+            for shard in table._shards:
+                if places.setdefault(id(shard), len(shards)) == len(shards):
+                    shards.append(shard)
             moved = table._pieces.copy()
-            moved[:, 0] += len(shards)
-            shards.extend(table._shards)
+            if len(moved):
+                moved[:, 0] = np.array([places[id(shard)] for shard in table._shards])[moved[:, 0]]
             pieces.append(moved)
         return cls(shards, schema, _stacked(pieces))
 

@@ -129,21 +129,6 @@ def test_columns_are_the_values_of_the_rows(made: tuple[Dataset, list[dict[str, 
         assert column[:] == list(column) == [column[i] for i in range(len(rows))]
 
 
-@given(datasets(), st.data())
-def test_selections_compose_as_those_of_lists(made: tuple[Dataset, list[dict[str, Any]]], data: st.DataObject) -> None:
-    dataset, rows = made
-    for _ in range(3):
-        if rows and data.draw(st.booleans()):
-            start = data.draw(st.integers(0, len(rows) - 1))
-            keys: Any = range(start, data.draw(st.integers(start, len(rows))), data.draw(st.integers(1, 2)))
-        else:
-            keys = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=6)) if rows else []
-        dataset, rows = dataset.select(keys), [rows[key] for key in keys]
-        assert list(dataset) == rows
-        assert dataset.take(2).to_list() == rows[:2]
-        assert dataset.skip(1)[:] == _columns(rows[1:], dataset.column_names)
-
-
 @given(datasets())
 def test_the_arrow_format_holds_the_same_rows(made: tuple[Dataset, list[dict[str, Any]]]) -> None:
     dataset, rows = made
@@ -153,17 +138,6 @@ def test_the_arrow_format_holds_the_same_rows(made: tuple[Dataset, list[dict[str
     assert [row for table in arrow for row in table.to_pylist()] == rows
     assert [row for table in arrow.iter(2) for row in table.to_pylist()] == rows
     assert [arrow[i].to_pylist() for i in range(len(rows))] == [[row] for row in rows]
-
-
-@given(datasets(), st.integers(1, 4), st.booleans())
-def test_parts_partition_the_rows(made: tuple[Dataset, list[dict[str, Any]]], count: int, is_contiguous: bool) -> None:
-    dataset, rows = made
-
-    parts = [dataset.shard(count, index, contiguous=is_contiguous).to_list() for index in range(count)]
-
-    wanted = [rows[index::count] for index in range(count)]
-    assert parts == wanted if not is_contiguous else [row for part in parts for row in part] == rows
-    assert sorted(map(len, parts)) == sorted(map(len, wanted))
 
 
 @given(datasets())
@@ -244,21 +218,6 @@ def test_masks_choose_rows(small: Dataset) -> None:
     assert small.select(np.array([False, True, False]))[0] == {"a": 2, "b": None}
 
 
-def test_a_run_of_rows_keeps_no_index(small: Dataset) -> None:
-    assert small.select([1, 2])._index is None
-    assert small.select(range(1, 3))._index is None
-    assert small.select([True, True, False])._index is None
-    assert small.select([2, 0])._index is not None
-
-
-def test_a_selection_does_not_follow_its_list(small: Dataset) -> None:
-    rows = np.array([2, 0])
-    chosen = small.select(rows)
-    rows[:] = 1
-
-    assert chosen["a"][:] == [3, 1]
-
-
 def test_columns_are_chosen_removed_and_renamed(small: Dataset) -> None:
     assert small.select_columns(["b", "a"])[0] == {"b": "x", "a": 1}
     assert small.remove_columns("b")[0] == {"a": 1}
@@ -320,17 +279,6 @@ def test_an_unknown_format_is_an_error(small: Dataset, name: Any) -> None:
 def test_a_batch_size_below_one_is_an_error_at_once(small: Dataset, size: int) -> None:
     with pytest.raises(ConfigurationError):
         small.iter(size)
-
-
-@pytest.mark.parametrize("act", ["take", "skip"])
-def test_negative_counts_are_errors(small: Dataset, act: str) -> None:
-    with pytest.raises(ConfigurationError):
-        getattr(small, act)(-1)
-
-
-def test_a_part_that_does_not_exist_is_an_error(small: Dataset) -> None:
-    with pytest.raises(ConfigurationError):
-        small.shard(2, 2)
 
 
 def test_features_must_fit_the_table() -> None:
