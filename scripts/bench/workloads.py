@@ -8,6 +8,7 @@ import glob
 import hashlib
 import os
 import random
+import shutil
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -459,6 +460,7 @@ def _map_by_hand(function: Callable[..., Any], limit: int = 0) -> Callable[[Cont
 
         columns = _NUMBERS if function is sums_of else None
         batches = list(_limited(context, limit, columns))
+        pa.array([0])  # the first one imports pandas, which is no work of this row
         path = str(context.scratch / "mapped.arrow")
 
         def made(batch: Any) -> Any:
@@ -554,6 +556,84 @@ def _filter_by_hand(function: Callable[..., Any], limit: int = 0) -> Callable[[C
     return cell
 
 
+# -- files out, and folders ------------------------------------------------------------------------------------------------
+
+
+def _to_parquet(context: Context) -> Timed:
+    rows = _load(context, "parquet", context.warm)
+    return lambda: bool(rows.to_parquet(str(context.scratch / "out.parquet")))
+
+
+def _to_parquet_by_hand(context: Context) -> Timed:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_batches(_opened(context))
+
+    def run() -> bool:
+        pq.write_table(table, str(context.scratch / "out.parquet"))
+        return True
+
+    return run
+
+
+def _to_text(method: str) -> Callable[[Context], Timed]:
+    def cell(context: Context) -> Timed:
+        rows = _load(context, "parquet", context.warm)
+        rows = rows.select(range(min(len(rows), context.rows(200_000))))
+        return lambda: getattr(rows, method)(str(context.scratch / "out.txt"))
+
+    return cell
+
+
+def _save_disk(context: Context) -> Timed:
+    rows = _load(context, "parquet", context.warm)
+    return lambda: rows.save_to_disk(str(context.scratch / "saved"))
+
+
+def _save_shuffled(context: Context) -> Timed:
+    rows = _load(context, "parquet", context.warm).shuffle(seed=5)
+    return lambda: rows.save_to_disk(str(context.scratch / "saved"))
+
+
+def _save_shuffled_by_hand(context: Context) -> Timed:
+    import numpy as np
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(_opened(context))
+    order = np.random.default_rng(5).permutation(table.num_rows)
+    steps = range(0, len(order), 65_536)
+
+    def run() -> None:
+        whole = table.combine_chunks()
+        with pa.OSFile(str(context.scratch / "0.arrow"), "wb") as out, pa.ipc.new_stream(out, table.schema) as writer:
+            for start in steps:
+                writer.write_table(whole.take(pa.array(order[start : start + 65_536])))
+
+    return run
+
+
+def _save_disk_by_hand(context: Context) -> Timed:
+    shards = sorted(glob.glob(str(context.warm / "*.arrow")))
+
+    def run() -> None:
+        for shard in shards:
+            shutil.copy(shard, context.scratch)
+
+    return run
+
+
+def _prepare_disk(context: Context) -> None:
+    _prepare("parquet")(context)
+    if context.module:
+        _load(context, "parquet", context.warm).save_to_disk(str(context.warm / "saved"))
+
+
+def _load_disk(context: Context) -> Timed:
+    library = context.library
+    return lambda: library.load_from_disk(str(context.warm / "saved"))[0]["id"]
+
+
 # -- verification ---------------------------------------------------------------------------------------------------------
 
 
@@ -630,6 +710,12 @@ WORKLOADS: dict[str, Workload] = {
     "filter_batched": Workload(
         "filter of a batched function, 1 M rows", _filter(are_thirds, batched=True), _filter_by_hand(are_thirds), *_BUILT
     ),
+    "to_parquet": Workload("to_parquet, 1 M rows", _to_parquet, _to_parquet_by_hand, *_BUILT),
+    "to_csv": Workload("to_csv, 200 k rows", _to_text("to_csv"), None, *_BUILT),
+    "to_json": Workload("to_json, 200 k rows", _to_text("to_json"), None, *_BUILT),
+    "save_disk": Workload("save_to_disk, 1 M rows", _save_disk, _save_disk_by_hand, *_BUILT),
+    "save_shuffled": Workload("save_to_disk of shuffled rows, 1 M rows", _save_shuffled, _save_shuffled_by_hand, *_BUILT),
+    "load_disk": Workload("load_from_disk, first row", _load_disk, _warm_by_hand, ("parquet",), _prepare_disk),
     "warm_csv": Workload("load a built dataset, first row", _warm("csv"), _warm_by_hand, ("csv",), _prepare("csv")),
     "warm_slice": Workload("train[10%:20%] of 100 shards, first row", _slice, _slice_by_hand, ("shards",), _prepare_shards),
 }
