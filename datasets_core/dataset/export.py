@@ -49,7 +49,7 @@ class Export(Tabled):
         >>> Dataset.from_dict({"a": [1, 2]}).to_pandas().shape
         (2, 1)
         """
-        from datasets_core.dataset.frames import pandas_frame, pandas_frames  # what reads frames is loaded where it is used
+        from datasets_core.dataset.frames_out import pandas_frame, pandas_frames  # what reads frames is loaded where it is used
 
         return pandas_frames(self, batch_size) if batched else pandas_frame(self)
 
@@ -71,7 +71,7 @@ class Export(Tabled):
         Raises:
             MissingDependencyError: polars is not installed.
         """
-        from datasets_core.dataset.frames import polars_frame, polars_frames
+        from datasets_core.dataset.frames_out import polars_frame, polars_frames
 
         options = {"schema_overrides": schema_overrides, "rechunk": rechunk}
         return polars_frames(self, batch_size, options) if batched else polars_frame(self, options)
@@ -188,6 +188,6 @@ class Export(Tabled):
         2
         >>> connection.close()
         """
-        from datasets_core.dataset.frames import write_sql
+        from datasets_core.dataset.frames_out import write_sql
 
         return write_sql(self, name, con, batch_size, sql_writer_kwargs)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import pyarrow as pa
 
 from datasets_core.dataset.arguments import agreed, as_features
-from datasets_core.dataset.frames import needed
+from datasets_core.dataset.frames_out import needed
 from datasets_core.dataset.tabled import Tabled
 from datasets_core.errors import ArgumentTypeError, CastError
 from datasets_core.features.codec import cast_table

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from datasets_core.dataset.frames import needed
+from datasets_core.dataset.frames_out import needed
 from datasets_core.dataset.rows_out import BATCH_ROWS, opened, spans, table_of
 from datasets_core.dataset.tabled import Tabled
 from datasets_core.engines.engine import get_engine

@@ -17,6 +17,7 @@ IMPORTS = ("import", "first_use")  # rows in which loading packages is the work
 WARM = ("warm_csv", "warm_slice")  # rows in which a package that is loaded late counts
 # Elsewhere packages are loaded untimed: `datasets` loads all of its own as soon as its names are opened.
 OURS = (
+    *("datasets_core.dataset.saving", "datasets_core.dataset.parquet_file", "datasets_core.dataset.text_files"),
     *("filelock", "datasets_core.building.build", "datasets_core.dataset.generated", "datasets_core.dataset.dataset"),
     *(f"datasets_core.builders.{name}" for name in ("csv", "_csv_read", "json", "parquet", "text")),
 )
