@@ -19,7 +19,7 @@ def test_every_format_of_the_library_has_its_builder(name: str) -> None:
 
 def test_an_unknown_format_is_an_error_that_names_the_known_ones() -> None:
     with pytest.raises(
-        UnknownFormatError, match=r"'xls' is no data format\. Formats: 'parquet', 'arrow', 'json', 'csv', 'text'"
+        UnknownFormatError, match=r"'xls' is no data format\. Formats: 'parquet', 'arrow', 'json', 'csv', 'imagefolder', "
     ):
         registry.builder_class("xls")
 

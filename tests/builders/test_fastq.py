@@ -1,0 +1,44 @@
+"""FASTQ: records of four lines or more as rows, and what damages a file named by its line."""
+
+import pytest
+
+from datasets_core.errors import FileFormatError
+from datasets_core.features import BioSequence, Features, Value
+
+NAMES = ("id", "description", "sequence", "quality")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"@r1 d e\nACGT\n+\nIIII\n@r2\nAC\n+r2\n!!", [("r1", "d e", "ACGT", "IIII"), ("r2", "", "AC", "!!")]),
+        (b"@r1 d\r\nAC\r\nGT\r\n+\r\nII\r\nII\r\n\r\n", [("r1", "d", "ACGT", "IIII")]),
+        (b"@r\nAC\n+\n@!\n\n@s\nA\n+\n+\n", [("r", "", "AC", "@!"), ("s", "", "A", "+")]),
+        (b"@e\n\n+\n\n@f\nA\n+\nI\n", [("e", "", "", ""), ("f", "", "A", "I")]),
+        (b"", []),
+    ],
+)
+def test_records_are_rows(build, content, expected):
+    rows = build("fastq", {"a.fq": content}, columns=list(NAMES))
+    assert list(rows) == [dict(zip(NAMES, values, strict=True)) for values in expected]
+
+
+def test_all_columns(build):
+    rows = build("fastq", {"a.fastq": b"@r\nA\n+\nI\n"})
+    texts = {"id": Value("string"), "description": Value("string")} | dict.fromkeys(NAMES[2:], Value("large_string"))
+    assert rows.features == Features(texts | {"record": BioSequence(format="fastq")})
+    assert rows.with_format("arrow")[:].to_pylist()[0]["record"] == {"bytes": b"@r\nA\n+\nI\n", "path": None}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"@r\nA\n+\nI\n@s\nACGT\n+\nIII\n", r"line 5: the record 's' has 3 qualities for 4 letters"),
+        (b"@s\nAC\n+\nIIII\n", r"line 1: the record 's' has 4 qualities for 2 letters"),
+        (b"@r d\nACGT\n", r"line 1: the record 'r' has no line '\+'"),
+        (b"\nACGT\n", r"line 2: b'ACGT' stands where a header begins with '@'"),
+    ],
+)
+def test_damage_is_an_error_with_its_line(build, content, message):
+    with pytest.raises(FileFormatError, match=rf"a\.fq, {message}"):
+        build("fastq", {"a.fq": content})
