@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import UnhashableError
 from datasets_core.store.fingerprint import Hasher, fingerprint, random_fingerprint
 
@@ -239,10 +240,18 @@ def test_classes_with_slots_and_wrapped_methods_have_a_hash(monkeypatch: pytest.
     assert Hasher.hash(_Tool) != before
 
 
-def test_a_dataset_is_known_by_its_own_fingerprint() -> None:
+def test_a_dataset_is_known_by_its_own_fingerprint_and_by_its_format() -> None:
+    first, second = Dataset.from_dict({"a": [1]}), Dataset.from_dict({"a": [1]})
+
+    assert Hasher.hash(first) == Hasher.hash(second)
+    assert Hasher.hash(first) != Hasher.hash(first.with_format("arrow"))
+    assert Hasher.hash(first) != Hasher.hash(first.with_format(columns=[]))
+
+
+def test_an_attribute_called_fingerprint_says_nothing() -> None:
     first, second = Plain([1]), Plain([2])
     first._fingerprint = second._fingerprint = "ab"  # type: ignore[attr-defined]
-    assert Hasher.hash(first) == Hasher.hash(second)
+    assert Hasher.hash(first) != Hasher.hash(second)
 
 
 _ELSEWHERE = """

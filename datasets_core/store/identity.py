@@ -1,0 +1,522 @@
+"""Values written into a hash, each as its kind and its content, without pickle: what has no lasting content is named.
+
+Numbers, texts and containers go by content, sets and what has no order sorted, functions by code and by what it reads,
+objects by class and state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copyreg
+import dataclasses
+import datetime
+import decimal
+import enum
+import functools
+import hashlib
+import os
+import pathlib
+import re
+import sys
+import types
+import uuid
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import UnhashableError
+from datasets_core.store.code_reach import attribute, imported_module, is_found_by_name, is_installed, module_name, reach_of
+from datasets_core.store.foreign_values import foreign_parts
+
+_MANY = 10_000  # objects; from here on one that is met again is not written again, so that dense graphs come to an end
+_MOST_STEPS = 6  # of the way to a value, in a message
+
+
+class ValueWriter:
+    """Writes values into a hash, each as its kind, its length and its content, so that no two forms run together.
+
+    Args:
+        sink: takes the bytes.
+    """
+
+    def __init__(self, sink: Callable[[bytes], object]) -> None:
+        self._sink = sink
+        self._open: dict[int, int] = {}  # what is being written, by its place: values that contain themselves end here
+        self._seen: dict[int, tuple[int, Any]] = {}  # functions, classes and modules: their number, and that they live
+        self._objects = 0
+        self._way: list[str] = []
+
+    def write(self, value: Any) -> None:
+        """Add a value.
+
+        Raises:
+            UnhashableError: the value, or something in it, has no lasting identity; the message says how it was reached.
+        """
+        scalar = _SCALARS.get(type(value))
+        if scalar is not None:
+            self._put(type(value).__name__, scalar(value))
+            return
+        place = self._open.get(id(value))
+        if place is not None:
+            self._put("again", str(place).encode())
+            return
+        self._open[id(value)] = len(self._open)
+        try:
+            self._write_container(value)
+        except RecursionError as error:
+            raise self._unhashable(f"a {_name(type(value))} is nested too deep") from error
+        finally:
+            del self._open[id(value)]
+
+    def _put(self, kind: str, content: bytes) -> None:
+        self._sink(f"{kind}:{len(content)}:".encode())
+        self._sink(content)
+
+    def _items(self, kind: str, values: Iterable[Any], count: int) -> None:
+        self._sink(f"{kind}[{count}]".encode())
+        for value in values:
+            self.write(value)
+
+    def _named(self, kind: str, values: Mapping[str, Any], step: str) -> None:
+        """Values by name, in order; `step` says what a name is, for messages."""
+        self._sink(f"{kind}[{len(values)}]".encode())
+        for name, value in values.items():
+            self._put("name", name.encode("utf-8", "surrogatepass"))
+            with self._on_the_way(step.format(name)):
+                self.write(value)
+
+    @contextlib.contextmanager
+    def _on_the_way(self, step: str) -> Iterator[None]:
+        self._way.append(step)
+        try:
+            yield
+        finally:
+            self._way.pop()
+
+    def _unhashable(self, what: str) -> UnhashableError:
+        steps = self._way if len(self._way) <= _MOST_STEPS else [*self._way[: _MOST_STEPS - 1], "…", self._way[-1]]
+        return UnhashableError(f"{what}, reached by {', '.join(steps)}" if steps else what)
+
+    def _alone(self, value: Any) -> bytes:
+        digest = hashlib.blake2b(digest_size=16)
+        writer = ValueWriter(digest.update)
+        writer._way = self._way
+        writer._open = dict(self._open)  # a set in what it contains
+        writer.write(value)
+        return digest.digest()
+
+    def _is_known(self, value: Any) -> bool:
+        """Whether a function, class or module was written before: then its number stands for it."""
+        known = self._seen.get(id(value))
+        if known is not None:
+            self._put("known", str(known[0]).encode())
+            return True
+        self._seen[id(value)] = len(self._seen), value
+        return False
+
+    def _write_container(self, value: Any) -> None:
+        kind = type(value)
+        if kind in (list, tuple):
+            if len(value) > 1 and set(map(type, value)) == {str}:  # names of thousands of files, at once
+                self._put(f"{kind.__name__} of str", ",".join(map(str, map(len, value))).encode())
+                self._put("str", "".join(value).encode("utf-8", "surrogatepass"))
+            else:
+                self._items(kind.__name__, value, len(value))
+        elif kind is dict:
+            self._write_dict(value)
+        elif isinstance(value, (set, frozenset)):
+            self._put(kind.__name__, b"".join(sorted(self._alone(part) for part in value)))
+            if kind not in (set, frozenset):
+                self._items("set", (kind, getattr(value, "__dict__", None)), 2)
+        elif isinstance(value, _FUNCTIONS):
+            self._write_function(value)
+        elif isinstance(value, type):
+            self._write_class(value)
+        elif isinstance(value, types.ModuleType):
+            self._write_module(value)
+        elif isinstance(value, types.CodeType):
+            self._write_code(value)
+        elif isinstance(value, (np.ndarray, np.generic, np.dtype)) or _is_of_numpy_random(value):
+            self._write_numpy(value)
+        elif kind.__module__.partition(".")[0] == "pyarrow":
+            self._write_arrow(value)
+        else:
+            self._write_object(value)
+
+    def _write_dict(self, value: dict[Any, Any]) -> None:
+        self._sink(f"dict[{2 * len(value)}]".encode())
+        for key, inner in value.items():
+            self.write(key)
+            if type(inner) in _SCALARS:
+                self.write(inner)
+            else:
+                with self._on_the_way(f"key {_short(key)}"):
+                    self.write(inner)
+
+    # -- functions and classes -----------------------------------------------------------------------------------------
+
+    def _write_function(self, value: Any) -> None:
+        if isinstance(value, functools.partial):
+            self._items("partial", (type(value), value.func, value.args, value.keywords, vars(value)), 5)
+        elif isinstance(value, types.MethodType):
+            self._items("method", (value.__func__, value.__self__), 2)
+        elif isinstance(value, types.FunctionType):
+            self._write_python_function(value)
+        elif isinstance(value, property):
+            self._items("property", (value.fget, value.fset, value.fdel), 3)
+        elif isinstance(value, functools.cached_property):
+            self._items("cached_property", (value.func,), 1)
+        elif isinstance(value, functools._lru_cache_wrapper):
+            self._items("cached", (value.__wrapped__,), 1)
+        elif isinstance(value, (staticmethod, classmethod)):
+            self._items(type(value).__name__, (value.__func__,), 1)
+        else:  # built in: its name, and the object it is bound to
+            owner = getattr(value, "__self__", None)
+            self._put("builtin", f"{getattr(value, '__module__', None)}.{value.__qualname__}".encode())
+            if owner is not None and not isinstance(owner, types.ModuleType):
+                with self._on_the_way(f"the method {value.__qualname__!r}"):
+                    self.write(owner)
+
+    def _write_python_function(self, value: types.FunctionType) -> None:
+        """By what it does: code, defaults, what it closes over and what its code reads; not by where it stands."""
+        if self._is_known(value):
+            return
+        home: Any = value.__globals__.get("__name__")
+        is_of_package = is_installed(home) and value.__globals__ is getattr(sys.modules.get(home), "__dict__", None)
+        if is_of_package and is_found_by_name(value, home):
+            self._put("function", f"{home}.{value.__qualname__}".encode())
+            return
+        name = value.__qualname__
+        if home == "functools" and hasattr(value, "registry"):  # of singledispatch, whose caches change
+            registry = sorted(value.registry.items(), key=lambda item: _name(item[0]))
+            self._items("dispatch", registry, len(registry))
+            return
+        self._sink(b"function[6]")
+        self._write_code(value.__code__)
+        self._named(
+            "defaults", {str(k): v for k, v in enumerate(value.__defaults__ or ())}, f"default {{}} of function {name!r}"
+        )
+        self._named("defaults", value.__kwdefaults__ or {}, f"default {{!r}} of function {name!r}")
+        cells = dict(zip(value.__code__.co_freevars, map(_cell, value.__closure__ or ()), strict=True))
+        self._named("cells", cells, f"variable {{!r}} of function {name!r}")
+        self._named("attributes", dict(sorted(vars(value).items())), f"attribute {{!r}} of function {name!r}")
+        if is_of_package:
+            self._put("of", str(home).encode())  # what it reads there is known by that name
+        else:
+            self._write_reach(value)
+
+    def _write_reach(self, value: types.FunctionType) -> None:
+        """The globals that a function names, and what it reads of modules of the user's own."""
+        names = value.__globals__
+        reach = reach_of(value.__code__)
+        paths = reach.paths | {(word,) for word in reach.words}
+        step = f"global {{!r}} of function {value.__qualname__!r}"
+        used: dict[str, Any] = {}
+        for path in sorted(paths):
+            if path[0] in names:
+                found, rest = names[path[0]], list(path[1:])
+                label = path[0]
+                while rest and isinstance(found, types.ModuleType) and not is_installed(found):
+                    label = f"{label}.{rest[0]}"
+                    is_there, found = attribute(found, rest.pop(0))
+                    if not is_there:
+                        found = _Missing
+                        break
+                used[label] = found
+        self._named("globals", {name: found for name, found in used.items() if found is not _Missing}, step)
+        package = names.get("__package__")
+        imports = {name: imported_module(level, name, package) for level, name in sorted(reach.imports)}
+        for name, module in imports.items():
+            with self._on_the_way(f"import of {name!r} in function {value.__qualname__!r}"):
+                if isinstance(module, str):
+                    self._put("import", name.encode())
+                    self._put("source", _content(module))
+                elif module is not None and not is_installed(module):
+                    self.write(module)
+
+    def _write_code(self, value: types.CodeType, *, is_inner: bool = False) -> None:
+        # Without file, lines and the name of the outermost: the same lambda in another cell is the same.
+        counts = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
+        tables = (getattr(value, "co_exceptiontable", b""), value.co_cellvars, value.co_name if is_inner else "")
+        self._items("code", (value.co_code, value.co_names, value.co_varnames, value.co_freevars, counts, tables), 6)
+        self._sink(f"constants[{len(value.co_consts)}]".encode())
+        for constant in value.co_consts:
+            if isinstance(constant, types.CodeType):
+                self._write_code(constant, is_inner=True)
+            else:
+                self.write(constant)
+
+    def _write_class(self, value: type) -> None:
+        self._put("class", f"{module_name(value.__module__)}.{value.__qualname__}".encode())
+        if is_installed(value.__module__) and is_found_by_name(value, value.__module__):
+            return
+        if self._is_known(value):
+            return
+        own = {name: part for name, part in sorted(vars(value).items()) if name not in _NOT_STATE}
+        self._items("bases", (list(value.__bases__), type(value)), 2)
+        self._named("state", own, f"{{!r}} of class {value.__qualname__!r}")
+
+    def _write_module(self, value: types.ModuleType) -> None:
+        """A module by its name; one of the user's own by what stands in it too: any of that may be looked up."""
+        self._put("module", module_name(value.__name__).encode())
+        if is_installed(value) or self._is_known(value):
+            return
+        path = getattr(value, "__file__", None)
+        if path is not None:
+            self._put("source", _content(path))
+        for name, part in sorted(vars(value).items()):
+            if name.startswith("__"):
+                continue
+            home = sys.modules.get(getattr(part, "__module__", None) or "") if isinstance(part, (type, *_FUNCTIONS)) else part
+            if isinstance(home, types.ModuleType):
+                if home is not value or path is not None:
+                    self._write_module(home)
+                else:
+                    self.write(part)
+            elif path is None:
+                with self._on_the_way(f"{name!r} of module {value.__name__!r}"):
+                    self._put("name", name.encode())
+                    self.write(part)
+            else:
+                with contextlib.suppress(UnhashableError):  # it is as the source made it
+                    self._put(name, self._alone(part))
+
+    # -- arrays and tables ---------------------------------------------------------------------------------------------
+
+    def _write_numpy(self, value: Any) -> None:
+        if isinstance(value, np.dtype):
+            self._put("dtype", repr(value.descr if value.fields else value.str).encode())
+        elif isinstance(value, (np.ndarray, np.generic)):
+            self._write_array(value)
+        elif isinstance(value, np.random.Generator):
+            self._items("Generator", (value.bit_generator.state,), 1)
+        elif isinstance(value, np.random.BitGenerator):
+            self._items("BitGenerator", (value.state,), 1)
+        else:
+            self._items("RandomState", (value.get_state(legacy=False),), 1)
+
+    def _write_array(self, value: Any) -> None:
+        array = np.asarray(value)
+        self.write(array.dtype)
+        self._put("shape", repr((type(value).__name__, array.shape)).encode())
+        if array.dtype.hasobject:
+            self._items("objects", array.ravel().tolist(), array.size)
+        else:
+            self._put("data", np.ascontiguousarray(array).tobytes())
+        if isinstance(value, np.ma.MaskedArray):
+            self._items("masked", (np.ma.getmaskarray(value), value.fill_value), 2)
+        elif isinstance(value, np.ndarray) and type(value) not in (np.ndarray, np.memmap):
+            self._items("subclass", (type(value), getattr(value, "__dict__", None)), 2)
+
+    def _write_arrow(self, value: Any) -> None:
+        if isinstance(value, (pa.Table, pa.RecordBatch)):
+            table = value if isinstance(value, pa.Table) else pa.Table.from_batches([value])
+            self.write(table.schema)
+            for column in table.columns:
+                self.write(column)
+        elif isinstance(value, (pa.Array, pa.ChunkedArray)):
+            self._put("arrow", b"array:" + str(value.type).encode())
+            self._put("data", _ipc(value))
+        elif isinstance(value, pa.Schema):
+            self._put("arrow", b"schema:" + value.serialize().to_pybytes())
+        elif isinstance(value, pa.Field):
+            self._put("arrow", b"field:" + pa.schema([value]).serialize().to_pybytes())
+        elif isinstance(value, pa.DataType):
+            self._put("arrow", b"type:" + pa.schema([pa.field("", value)]).serialize().to_pybytes())
+        elif isinstance(value, pa.Scalar):
+            self.write(pa.array([value.as_py()], value.type))
+        elif isinstance(value, pa.Buffer):
+            self._put("arrow", b"buffer:" + value.to_pybytes())
+        else:
+            self._write_object(value)
+
+    # -- anything else -------------------------------------------------------------------------------------------------
+
+    def _write_object(self, value: Any) -> None:
+        kind = type(value)
+        self._objects += 1
+        if self._objects > _MANY and self._is_known(value):
+            return
+        if isinstance(value, enum.Enum):
+            self._items("enum", (kind, value.name, value.value), 3)
+        elif isinstance(value, re.Pattern):
+            self._items("pattern", (value.pattern, value.flags), 2)
+        elif isinstance(value, pathlib.PurePath):
+            self._items("path", (os.fspath(value),), 1)
+        elif isinstance(value, types.MappingProxyType):
+            self._items("mappingproxy", (dict(value),), 1)
+        elif isinstance(value, range):
+            self._items("range", (value.start, value.stop, value.step), 3)
+        elif isinstance(value, slice):
+            self._items("slice", (value.start, value.stop, value.step), 3)
+        elif isinstance(value, memoryview):
+            self._put("memoryview", value.tobytes())
+        elif isinstance(value, (datetime.datetime, datetime.time)) and kind.__module__ == "datetime":
+            self._items(kind.__name__, (repr(value.replace(tzinfo=None)), value.tzinfo), 2)
+        elif (parts := foreign_parts(value)) is not None:
+            self._items(_name(kind), parts, len(parts))
+        elif dataclasses.is_dataclass(value):
+            self._write_dataclass(value)
+        else:
+            self._write_state(value)
+
+    def _write_dataclass(self, value: Any) -> None:
+        self._write_class(type(value))
+        names = [item.name for item in dataclasses.fields(value)]
+        more = [name for name in sorted(getattr(value, "__dict__", ())) if name not in names]
+        self._named("fields", _attributes(value, [*names, *more]), f"attribute {{!r}} of a {_name(type(value))}")
+
+    def _write_state(self, value: Any) -> None:
+        """By class and by the state that a copy of the object would get (`__reduce_ex__`, which nobody reads back)."""
+        kind = type(value)
+        if isinstance(value, _NEVER):
+            raise self._unhashable(f"a {_name(kind)} is another one in every process")
+        try:
+            reduced = value.__reduce_ex__(2)
+        except Exception as error:
+            raise self._unhashable(f"a {_name(kind)} has no state that can be read ({error})") from error
+        if isinstance(reduced, str):
+            self._put("global", f"{kind.__module__}.{reduced}".encode())
+            return
+        make, arguments, *rest = reduced
+        state, items, pairs = (*rest, None, None, None)[:3]
+        state = {} if state is None else state
+        self._put("object", _name(kind).encode())
+        if make is not _NEWOBJ:
+            self.write(make)
+        step = f"attribute {{!r}} of a {_name(kind)}"
+        self.write(list(arguments))
+        if isinstance(state, dict) and all(isinstance(name, str) for name in state):
+            self._named("attributes", _attributes(value, sorted(state), state), step)  # their order says nothing
+        elif isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):  # of a class with slots
+            held, slots = state
+            self._named("attributes", _attributes(value, sorted(held or ()), held), step)
+            self._named("slots", dict(sorted(slots.items())), step)
+        else:
+            self.write(state)
+        self.write(list(items) if items is not None else None)
+        self.write([list(pair) for pair in pairs] if pairs is not None else None)
+
+
+def _attributes(value: Any, names: Iterable[str], state: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Attributes by name, without those that a cached property keeps: they follow from the others."""
+    kind = type(value)
+    kept = [name for name in names if not isinstance(getattr(kind, name, None), functools.cached_property)]
+    return {name: getattr(value, name, None) if state is None else state[name] for name in kept}
+
+
+def _name(kind: type) -> str:
+    return f"{module_name(kind.__module__)}.{kind.__qualname__}"
+
+
+def _short(key: Any) -> str:
+    text = repr(key) if isinstance(key, (str, int, float, bool)) else f"of type {type(key).__name__}"
+    return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+class _Missing:
+    """In the place of an attribute that a module has not."""
+
+
+def _cell(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None  # a name that is not bound yet
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "blake2b").digest()
+    except OSError:  # of a zip archive, say
+        return path.encode("utf-8", "surrogateescape")
+
+
+def _ipc(value: Any) -> bytes:
+    array = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    sink = pa.BufferOutputStream()
+    schema = pa.schema([pa.field("", value.type)])
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for chunk in chunks:
+            writer.write_batch(pa.RecordBatch.from_arrays([chunk], schema=schema))
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _is_of_numpy_random(value: Any) -> bool:
+    random = sys.modules.get("numpy.random")  # 10 ms to import, which numpy puts off too
+    return random is not None and isinstance(value, (random.Generator, random.RandomState, random.BitGenerator))
+
+
+def _text(value: Any) -> bytes:
+    return str(value).encode("utf-8", "surrogatepass")
+
+
+_SCALARS: Mapping[type, Callable[[Any], bytes]] = {
+    type(None): _text,
+    type(Ellipsis): _text,
+    type(NotImplemented): _text,
+    bool: _text,
+    int: lambda value: hex(value).encode(),
+    float: lambda value: value.hex().encode(),
+    complex: lambda value: f"{value.real.hex()},{value.imag.hex()}".encode(),
+    str: lambda value: value.encode("utf-8", "surrogatepass"),
+    bytes: bytes,
+    bytearray: bytes,
+    decimal.Decimal: lambda value: repr(value.as_tuple()).encode(),
+    datetime.date: _text,
+    datetime.timedelta: lambda value: f"{value.days},{value.seconds},{value.microseconds}".encode(),
+    uuid.UUID: lambda value: value.bytes,
+}
+_FUNCTIONS = (
+    functools.partial,
+    types.MethodType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    functools.cached_property,
+    functools._lru_cache_wrapper,
+    property,
+    staticmethod,
+    classmethod,
+    np.ufunc,
+)
+_NEWOBJ: Any = vars(copyreg)["__newobj__"]
+_NEVER = (
+    types.GeneratorType,
+    types.CoroutineType,
+    types.AsyncGeneratorType,
+    types.FrameType,
+    types.TracebackType,
+    weakref.ReferenceType,
+)
+_NOT_STATE = {
+    "__dict__",
+    "__weakref__",
+    "__module__",
+    "__qualname__",
+    "__firstlineno__",
+    "__static_attributes__",
+    "__annotations__",
+    "__annotate__",
+    "__annotate_func__",
+    "__annotations_cache__",
+    "__doc__",
+    "__abstractmethods__",
+    "_abc_impl",
+    "__signature__",
+    "__pydantic_core_schema__",  # these follow from fields and methods
+    "__pydantic_parent_namespace__",
+    "__pydantic_serializer__",
+    "__pydantic_setattr_handlers__",
+    "__pydantic_validator__",
+}
