@@ -96,9 +96,9 @@ class _Part:
 
     def _usable(self, values: pa.Array) -> pa.Array:
         """The values, without nulls and NaNs, in a type that is computed with; times as integers."""
-        values = _without_nulls(values)
-        if values.type != self._type:
+        if values.type != self._type:  # first: pyarrow does not filter every type
             values = pc.cast(values, self._type)
+        values = _without_nulls(values)
         if self._is_time:
             return values.view(pa.int32() if self._type.bit_width == 32 else pa.int64())
         if pa.types.is_floating(self._type):
