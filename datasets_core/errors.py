@@ -337,9 +337,9 @@ class MediaError(DatasetsCoreError, ValueError):
         )
 
     def at(self, *, column: str | None = None, row: int | None = None) -> Self:
-        """The same error with the place that is known by now; what it names already stays."""
-        self.column = column if self.column is None else self.column
-        self.row = row if self.row is None else self.row
+        """The same error at a place that is known by now: what is given replaces what it named."""
+        self.column = self.column if column is None else column
+        self.row = self.row if row is None else row
         self.args = (self._message(),)
         return self
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import pyarrow as pa
 
+from datasets_core.errors import MediaError
 from datasets_core.features.base import FeatureType, LargeList, List, feature_to_arrow
 from datasets_core.features.media import Media
 from datasets_core.features.media_paths import ANYWHERE, MediaPaths
@@ -38,16 +40,32 @@ def embed_table(
     """
     for index, name in enumerate(table.column_names):
         feature = features.get(name)
-        if feature is not None and has_media(feature):
-            step = _NESTED_ROWS if not isinstance(feature, Media) else None
-            chunks = []
-            for chunk in table.column(index).chunks:
-                for start in range(0, len(chunk), step or max(1, len(chunk))):
-                    part = chunk.slice(start, step) if step else chunk
-                    chunks += _embedded(part, feature, paths, local_files, remote_files)
-            column = pa.chunked_array(chunks, feature_to_arrow(feature))
-            table = table.set_column(index, table.schema.field(index), column)
+        if feature is None or not has_media(feature):
+            continue
+        embed = partial(_embedded, feature=feature, paths=paths, local=local_files, remote=remote_files)
+        chunks: list[pa.Array] = []
+        first = 0
+        for chunk in table.column(index).chunks:
+            step = max(1, len(chunk)) if isinstance(feature, Media) else _NESTED_ROWS
+            for start in range(0, len(chunk), step):
+                part = chunk.slice(start, step)
+                try:
+                    chunks += embed(part)
+                except MediaError as error:
+                    raise error.at(column=name, row=first + start + _failing(part, embed)) from error.__cause__
+            first += len(chunk)
+        table = table.set_column(index, table.schema.field(index), pa.chunked_array(chunks, feature_to_arrow(feature)))
     return table
+
+
+def _failing(array: pa.Array, embed: Callable[[pa.Array], object]) -> int:
+    """The first row that cannot be embedded."""
+    for row in range(len(array)):
+        try:
+            embed(array.slice(row, 1))
+        except MediaError:
+            return row
+    return 0
 
 
 def has_media(feature: FeatureType) -> bool:
