@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from datasets_core.progress import enable_progress_bar as enable_progress_bar
     from datasets_core.progress import enable_progress_bars as enable_progress_bars
     from datasets_core.progress import is_progress_bar_enabled as is_progress_bar_enabled
+    from datasets_core.store.fingerprint import Hasher as Hasher
 
 _HOMES = {
     "Array2D": "datasets_core.features.fixed_shape",
@@ -102,6 +103,7 @@ _HOMES = {
     "DownloadMode": "datasets_core.fetch.download_config",
     "Features": "datasets_core.features.schema",
     "GeneratorBasedBuilder": "datasets_core.building.builder",
+    "Hasher": "datasets_core.store.fingerprint",
     "Image": "datasets_core.features.image",
     "Json": "datasets_core.features.dynamic",
     "LargeList": "datasets_core.features.base",

@@ -24,7 +24,7 @@ EXPECTED = {
     "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder", "ArrowBasedBuilder", "SplitGenerator",
     "DownloadManager", "DownloadConfig", "DownloadMode", "VerificationMode",
     "Split", "NamedSplit", "ReadInstruction", "SplitInfo", "SubSplitInfo", "SplitDict", "Version", "DatasetInfo",
-    "SupervisedKeysData", "DatasetsError",
+    "SupervisedKeysData", "DatasetsError", "Hasher",
     "enable_caching", "disable_caching", "is_caching_enabled",
     "enable_progress_bars", "disable_progress_bars", "are_progress_bars_disabled",
     "enable_progress_bar", "disable_progress_bar", "is_progress_bar_enabled",
