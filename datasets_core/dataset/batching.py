@@ -33,7 +33,7 @@ def grouped(dataset: Tabled, starts: Ints) -> Iterator[pa.RecordBatch]:
         last = int(np.searchsorted(starts, starts[first] + _BLOCK_ROWS, side="right")) - 1
         last = min(max(last, first + 1), count)
         begin, end = int(starts[first]), int(starts[last])
-        batch = inputs.block(begin, end).batch
+        batch = inputs.batch(begin, end)
         offsets = (starts[first : last + 1] - begin).astype(np.int32)
         at = pa.Array.from_buffers(pa.int32(), len(offsets), [None, pa.py_buffer(offsets)])
         columns = [
@@ -60,7 +60,7 @@ def run_starts(dataset: Tabled, names: Sequence[str], drop_last: bool) -> Ints:
     inputs = Inputs(dataset)
     found: list[Any] = [np.zeros(min(rows, 1), np.int64)]
     for start in range(0, rows, _BLOCK_ROWS):
-        block = inputs.block(max(start - 1, 0), min(start + _BLOCK_ROWS, rows)).batch
+        block = inputs.batch(max(start - 1, 0), min(start + _BLOCK_ROWS, rows))
         differs = np.zeros(max(block.num_rows - 1, 0), bool)
         for name in names:
             differs |= _differs(block.column(inputs.names.index(name)))

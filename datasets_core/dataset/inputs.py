@@ -53,6 +53,8 @@ class Inputs:
             self.formatted._forget()
         self.reads_by_column = self.formatted is not None and not self.is_tabular and kind != "custom"
         self._single: dict[str, Any] = {}
+        self._places = {name: place for place, name in enumerate(self.names)}
+        self._piece: tuple[int, int, list[pa.Array]] = (0, 0, [])
 
     # -- blocks --------------------------------------------------------------------------------------------------------
 
@@ -73,7 +75,7 @@ class Inputs:
             end = min(piece.num_rows, offset + stop - start)
             for at in range(offset, end, most):
                 batch = piece.slice(at, min(most, end - at))
-                yield Block(self, start, batch)
+                yield Block(self, start, batch.num_rows, batch)
                 start += batch.num_rows
 
     def batches(self, start: int, stop: int, size: int) -> Iterator[Block]:
@@ -83,13 +85,28 @@ class Inputs:
 
     def block(self, start: int, stop: int) -> Block:
         """The rows from `start` to `stop`."""
+        return Block(self, start, stop - start)
+
+    def batch(self, start: int, stop: int) -> pa.RecordBatch:
+        """The rows from `start` to `stop`, as they are stored."""
         if self.index is None:
             batches = list(self.table.batches(start=start, stop=stop))
         else:
             batches = self.table.take(self.index[start:stop]).to_batches()
         if not batches:
-            return Block(self, start, pa.RecordBatch.from_pylist([], schema=self.schema))
-        return Block(self, start, batches[0] if len(batches) == 1 else pa.concat_batches(batches))
+            return pa.RecordBatch.from_pylist([], schema=self.schema)
+        return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+    def stored(self, name: str, start: int, stop: int) -> pa.Array:
+        """A column of the rows from `start` to `stop` of a table without an index, as it is stored."""
+        first, end, columns = self._piece
+        if not first <= start < end:
+            k, offset = self.table.locate(start)
+            piece = self.table.piece(k)
+            first, end, columns = self._piece = start - offset, start - offset + piece.num_rows, piece.columns
+        if stop <= end:
+            return columns[self._places[name]].slice(start - first, stop - start)
+        return pa.concat_arrays([batch.column(self._places[name]) for batch in self.table.batches(start=start, stop=stop)])
 
     def single(self, name: str) -> Any:
         """The dataset with one column only, in the same format."""
@@ -119,16 +136,28 @@ class Block:
 
     Attributes:
         start: the number of the first row.
-        batch: the rows, as they are stored.
+        num_rows: how many there are.
     """
 
-    __slots__ = ("_decoded", "_lists", "batch", "inputs", "num_rows", "start")
+    __slots__ = ("_batch", "_decoded", "_lists", "inputs", "num_rows", "start")
 
-    def __init__(self, inputs: Inputs, start: int, batch: pa.RecordBatch) -> None:
-        self.inputs, self.start, self.batch = inputs, start, batch
-        self.num_rows: int = batch.num_rows
+    def __init__(self, inputs: Inputs, start: int, num_rows: int, batch: pa.RecordBatch | None = None) -> None:
+        self.inputs, self.start, self.num_rows, self._batch = inputs, start, num_rows, batch
         self._lists: dict[str, list[Any]] = {}
         self._decoded: dict[tuple[str, int], Any] = {}
+
+    @property
+    def batch(self) -> pa.RecordBatch:
+        """The rows, as they are stored."""
+        if self._batch is None:
+            self._batch = self.inputs.batch(self.start, self.start + self.num_rows)
+        return self._batch
+
+    def array(self, name: str) -> pa.Array:
+        """A column, as it is stored."""
+        if self._batch is None and self.inputs.index is None and self.num_rows:
+            return self.inputs.stored(name, self.start, self.start + self.num_rows)
+        return self.batch.column(self.inputs._places[name])
 
     @property
     def numbers(self) -> range:
@@ -139,7 +168,7 @@ class Block:
         """The values of a column, the same list at every call."""
         values = self._lists.get(name)
         if values is None:
-            values = self._lists[name] = self.inputs.values(name, self.batch.column(self.inputs.names.index(name)))
+            values = self._lists[name] = self.inputs.values(name, self.array(name))
         return values
 
     def read(self, name: str) -> list[Any] | None:
@@ -148,7 +177,7 @@ class Block:
 
     def decoded(self, name: str, number: int) -> Any:
         """A single value that has to be decoded."""
-        array = self.batch.column(self.inputs.names.index(name)).slice(number, 1)
+        array = self.array(name).slice(number, 1)
         value = self._decoded[name, number] = self.inputs.values(name, array)[0]
         return value
 
@@ -159,7 +188,7 @@ class Block:
 
     def fresh(self, name: str) -> list[Any]:
         """The values of a column, read again."""
-        return self.inputs.values(name, self.batch.column(self.inputs.names.index(name)))
+        return self.inputs.values(name, self.array(name))
 
     def rows(self) -> list[Any]:
         """Each row as the function is given it."""

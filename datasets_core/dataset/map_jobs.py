@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from datasets_core.dataset.assembling import Made
 from datasets_core.dataset.cached import Place, Result, kept
 from datasets_core.dataset.calling import Caller
 from datasets_core.dataset.lineage import Lineage
-from datasets_core.dataset.mapping import Made, Mapper, Plan
+from datasets_core.dataset.mapping import Mapper, Plan
 from datasets_core.dataset.row_jobs import Part, Teller, borders, number_of_parts, results
 from datasets_core.dataset.widening import WideningWriter, Written
 from datasets_core.engines.engine import Engine
@@ -134,6 +135,5 @@ def _filled(plan: Plan, parts: list[Part], outcomes: list[Outcome], folder: Call
 
 
 def _pass(writer: WideningWriter, mapper: Mapper, stop: int) -> None:
-    for block in mapper.inputs.blocks(0, stop):
-        batch, kinds, _, _ = mapper.passed(block)
+    for batch, kinds, _, _ in mapper.passed(0, stop):
         writer.write(batch, kinds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import is_, itemgetter
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.dataset.assembling import Assembler, Draft, Made
 from datasets_core.dataset.calling import Caller, Calls
 from datasets_core.dataset.inputs import Block, Inputs
 from datasets_core.dataset.lazy_values import UNTOUCHED, LazyDict, held
@@ -23,8 +24,7 @@ from datasets_core.features.schema import Features
 if TYPE_CHECKING:
     from datasets_core.dataset.tabled import Tabled
 
-Made = tuple[pa.RecordBatch, Mapping[str, FeatureType], bool, int]
-"""Rows, the features of their columns, whether the function returned anything for them, and of how many rows they are made."""
+_KEPT: Any = object()  # stands for a column that stays as it is stored
 _SIDE_BY_SIDE = 64  # batches whose coroutines wait together
 
 
@@ -53,8 +53,6 @@ class Mapper:
         self._original = dict(dataset.features)
         self._removed = frozenset(plan.remove_columns)
         self._encoders: dict[str, ColumnEncoder] = {}
-        self._schema: pa.Schema | None = None
-        self._kinds: Mapping[str, FeatureType] = {}
         self._merges = not self.inputs.is_tabular
 
     def made(self, start: int, stop: int, shift: int = 0) -> Iterator[Made]:
@@ -64,6 +62,23 @@ class Mapper:
             start, stop: rows of the dataset that this mapper has.
             shift: the number of its first row in the user's dataset.
         """
+        yield from self._assembled(self._drafts(start, stop, shift))
+
+    def passed(self, start: int, stop: int) -> Iterator[Made]:
+        """The rows from `start` to `stop` as they are, but for columns that are to go."""
+        return self._assembled(map(self._passed, self.inputs.blocks(start, stop)))
+
+    def _assembled(self, drafts: Iterable[Draft]) -> Iterator[Made]:
+        assembler = Assembler(self.inputs)
+        for draft in drafts:
+            made = assembler.add(draft)
+            if made is not None:
+                yield made
+        made = assembler.flush()
+        if made is not None:
+            yield made
+
+    def _drafts(self, start: int, stop: int, shift: int) -> Iterator[Draft]:
         plan = self._plan
         if not plan.batched:
             for block in self.inputs.blocks(start, stop):
@@ -84,24 +99,22 @@ class Mapper:
             for block, (given, numbers), found in zip(window, asked, self._caller.on_batches(asked), strict=True):
                 yield self._of_batch(block, given, found, numbers)
 
-    def passed(self, block: Block) -> Made:
-        """The rows of a block as they are, but for columns that are to go."""
-        made = self._batch(self._kept(block, None), block.num_rows, block.numbers)
-        return *made, False, block.num_rows
+    def _passed(self, block: Block) -> Draft:
+        return self._draft(block, self._kept(block, None), block.numbers, has_update=False)
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
-    def _of_rows(self, block: Block, numbers: range) -> Made:
+    def _of_rows(self, block: Block, numbers: range) -> Draft:
         arguments = block.row_arguments()
         found = self._caller.on_rows(arguments, numbers)
         kinds = set(map(type, found))
         if kinds == {NoneType}:
-            return self.passed(block)
+            return self._passed(block)
         if not all(issubclass(kind, (Mapping, NoneType)) for kind in kinds):
             tables = [_as_table(value) for value in found if value is not None]
             if any(table is None for table in tables):
                 raise self._refused(next(value for value in found if _as_table(value) is None and value is not None))
-            return self._of_table(pa.concat_tables(tables, promote_options="permissive"), numbers)
+            return self._of_table(block, pa.concat_tables(tables, promote_options="permissive"), numbers)
         rows = arguments[0] if self._plan.input_columns is None and self._merges else None
         columns: dict[str, Any] = {}
         if self._merges:
@@ -114,11 +127,11 @@ class Mapper:
                     _touched(value, self._removed) if same else value for value, same in zip(found, given_back, strict=True)
                 ]
             elif all(given_back):
-                return *self._batch(columns, block.num_rows, numbers), True, block.num_rows
+                return self._draft(block, columns, numbers)
             else:
                 found = [None if same else value for value, same in zip(found, given_back, strict=True)]
         columns.update(self._from_dicts(found, block, columns))
-        return *self._batch(columns, block.num_rows, numbers), True, block.num_rows
+        return self._draft(block, columns, numbers)
 
     def _from_dicts(self, found: list[Any], block: Block, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The values that rows were given, by column; where a row has none, its value before."""
@@ -150,7 +163,7 @@ class Mapper:
         known = block.read(name)
         if known is None or name in self.inputs.lazy or not self.inputs.is_plain or not all(map(is_, values, known)):
             return values
-        return self._column_of(block, name)
+        return _KEPT
 
     def _changed_rows(self, block: Block, rows: Sequence[Any]) -> dict[str, list[Any] | None]:
         """The columns that the rows hold now: values where some may have changed, None where all are as they were."""
@@ -183,14 +196,14 @@ class Mapper:
 
     # -- batches -------------------------------------------------------------------------------------------------------
 
-    def _of_batch(self, block: Block, given: Sequence[Any], found: Any, numbers: range) -> Made:
+    def _of_batch(self, block: Block, given: Sequence[Any], found: Any, numbers: range) -> Draft:
         if found is None:
-            return self.passed(block)
+            return self._passed(block)
         if not isinstance(found, Mapping):
             table = _as_table(found)
             if table is None:
                 raise self._refused(found)
-            return self._of_table(table, numbers)
+            return self._of_table(block, table, numbers)
         whole = given[0] if self._plan.input_columns is None and self._merges else None
         columns: dict[str, Any] = {}
         if self._merges:
@@ -200,7 +213,7 @@ class Mapper:
             columns.update(self._from_batch(block, found))
         elif not self.inputs.is_plain and whole is not None:
             columns.update(_touched(found, self._removed))
-        return *self._batch(columns, None, numbers), True, block.num_rows
+        return self._draft(block, columns, numbers)
 
     def _changed_batch(self, block: Block, whole: LazyDict) -> dict[str, Any]:
         changed: dict[str, Any] = {}
@@ -222,14 +235,14 @@ class Mapper:
         columns: dict[str, Any] = {}
         for name, values in found.items():
             if isinstance(values, list) and self.inputs.is_plain and self._is_same_batch(block, name, values):
-                columns[name] = self._column_of(block, name)
+                columns[name] = _KEPT
             else:
                 columns[name] = values
         return columns
 
-    def _of_table(self, table: pa.Table, numbers: range) -> Made:
+    def _of_table(self, block: Block, table: pa.Table, numbers: range) -> Draft:
         columns = {name: table.column(index) for index, name in enumerate(table.column_names)}
-        return *self._batch(columns, table.num_rows, numbers, in_order=True), True, len(numbers)
+        return self._draft(block, columns, numbers, in_order=True)
 
     # -- putting together ----------------------------------------------------------------------------------------------
 
@@ -237,18 +250,11 @@ class Mapper:
         """The columns of the rows before the update: Arrow's where nothing changed."""
         if before is None:
             before = dict.fromkeys(self.inputs.names)
-        return {
-            name: self._column_of(block, name) if values is None else values
-            for name, values in before.items()
-            if name not in self._removed
-        }
+        return {name: _KEPT if values is None else values for name, values in before.items() if name not in self._removed}
 
-    def _column_of(self, block: Block, name: str) -> Any:
-        return _Kept(block.batch.column(self.inputs.names.index(name)), self._original[name])
-
-    def _batch(
-        self, columns: dict[str, Any], num_rows: int | None, numbers: range, *, in_order: bool = False
-    ) -> tuple[pa.RecordBatch, Mapping[str, FeatureType]]:
+    def _draft(
+        self, block: Block, columns: dict[str, Any], numbers: range, *, in_order: bool = False, has_update: bool = True
+    ) -> Draft:
         plan = self._plan
         names = list(columns)
         if not in_order:
@@ -256,8 +262,11 @@ class Mapper:
             names = known + [name for name in names if name not in self._original]
         if plan.features is not None:
             names = self._asked_for(names, plan.features)
-        encoded = [self._encoded(name, columns.get(name), numbers) for name in names]
-        return self._put_together(names, encoded, num_rows, numbers)
+        encoded = [self._encoded(block, name, columns.get(name), numbers) for name in names]
+        arrays, kinds = [array for array, _ in encoded], [kind for _, kind in encoded]
+        if plan.disable_nullable:
+            self._refuse_nulls(names, [block.array(name) if a is None else a for name, a in zip(names, arrays, strict=True)])
+        return Draft(block, names, arrays, kinds, has_update)
 
     def _asked_for(self, names: list[str], features: Features) -> list[str]:
         odd = next((name for name in names if name not in features), None)
@@ -268,17 +277,17 @@ class Mapper:
             )
         return list(features)
 
-    def _encoded(self, name: str, values: Any, numbers: range) -> Encoded:
-        if isinstance(values, _Kept) and self._plan.features is None:
-            return values.array, values.kind
+    def _encoded(self, block: Block, name: str, values: Any, numbers: range) -> tuple[pa.Array | None, FeatureType | None]:
+        if values is _KEPT and self._plan.features is None:
+            return None, self._original[name]
         if not isinstance(name, str):
             raise ArgumentTypeError(f"{name!r} is no name for a column. Return a dict with texts as keys.")
         encoder = self._encoders.get(name)
         if encoder is None:
             encoder = self._encoders[name] = self._encoder(name)
         try:
-            if isinstance(values, _Kept):
-                return encoder.array(values.array)
+            if values is _KEPT:
+                return encoder.array(block.array(name))
             if values is None:  # a column of the features that nothing was given for
                 return encoder.rows([None] * len(numbers))
             return _of_values(encoder, values, self)
@@ -292,35 +301,6 @@ class Mapper:
         given = None if plan.features is None else plan.features[name]
         original = self._original.get(name) if plan.try_original_type else None
         return ColumnEncoder(name, given, original, as_json=plan.as_json)
-
-    def _put_together(
-        self, names: list[str], encoded: list[Encoded], num_rows: int | None, numbers: range
-    ) -> tuple[pa.RecordBatch, Mapping[str, FeatureType]]:
-        arrays = [array for array, _ in encoded]
-        lengths = {len(array) for array in arrays}
-        if len(lengths) > 1:
-            told = ", ".join(f"{name!r}: {len(array)}" for name, array in zip(names, arrays, strict=True))
-            raise CastError(
-                f"The columns of a result have different numbers of rows ({told}). "
-                "Return as many for each, and name in remove_columns= those of before that have others."
-            )
-        if self._plan.disable_nullable:
-            self._refuse_nulls(names, arrays)
-        if not arrays:
-            return _without_columns(len(numbers) if num_rows is None else num_rows), {}
-        schema = self._schema
-        if (
-            schema is None
-            or schema.names != names
-            or any(array.type != field.type for array, field in zip(arrays, schema, strict=True))
-        ):
-            schema = self._schema = pa.schema([pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)])
-        kinds = self._kinds
-        if len(kinds) != sum(kind is not None for _, kind in encoded) or any(
-            kind is not None and kinds.get(name) is not kind for name, (_, kind) in zip(names, encoded, strict=True)
-        ):
-            kinds = self._kinds = {name: kind for name, (_, kind) in zip(names, encoded, strict=True) if kind is not None}
-        return pa.RecordBatch.from_arrays(arrays, schema=schema), kinds
 
     def _refuse_nulls(self, names: list[str], arrays: list[pa.Array]) -> None:
         for name, array in zip(names, arrays, strict=True):
@@ -340,14 +320,6 @@ class Mapper:
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """A column as it was."""
-
-    array: pa.Array
-    kind: FeatureType
-
-
 class _Stored:
     """The values of a column as they were, read again when they are asked for."""
 
@@ -363,7 +335,7 @@ class _Stored:
     def fresh(self, index: int) -> Any:
         """A value as the function got it."""
         if self.is_decoded:
-            array = self._block.batch.column(self._block.inputs.names.index(self._name)).slice(index, 1)
+            array = self._block.array(self._name).slice(index, 1)
             return self._block.inputs.values(self._name, array)[0]
         if self._all is None:
             self._all = self._block.fresh(self._name)
@@ -371,7 +343,7 @@ class _Stored:
 
     def raw(self, index: int) -> Any:
         """A value as it is stored."""
-        return self._block.batch.column(self._block.inputs.names.index(self._name))[index].as_py()
+        return self._block.array(self._name)[index].as_py()
 
 
 def _touched(given: Mapping[str, Any], removed: frozenset[str]) -> dict[str, Any]:
@@ -447,11 +419,6 @@ def _as_table(value: Any) -> pa.Table | None:
     if module == "polars" and hasattr(value, "to_arrow") and hasattr(value, "columns"):
         return value.to_arrow()
     return None
-
-
-def _without_columns(length: int) -> pa.RecordBatch:
-    """Rows without columns, which still can be counted."""
-    return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
 
 
 def _shifted(numbers: range, by: int) -> range:

@@ -1,0 +1,134 @@
+"""Record batches of what a function gave for many small blocks: columns that stay are cut once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.dataset.inputs import Block, Inputs
+from datasets_core.errors import CastError
+from datasets_core.features.base import FeatureType
+
+Made = tuple[pa.RecordBatch, Mapping[str, FeatureType], bool, int]
+"""Rows, the features of their columns, whether the function returned anything for them, and of how many rows they are made."""
+_MOST_ROWS = 1 << 16
+_MOST_BYTES = 8 << 20
+
+
+@dataclass(slots=True)
+class Draft:
+    """The columns that one block becomes.
+
+    Attributes:
+        block: the rows before.
+        names: of the columns, in their order.
+        arrays: of each; None for a column that stays as it is stored.
+        kinds: the feature of each, where it is more than the array's type says.
+        has_update: the function returned something.
+    """
+
+    block: Block
+    names: list[str]
+    arrays: list[pa.Array | None]
+    kinds: list[FeatureType | None]
+    has_update: bool
+
+    def length(self) -> int:
+        """The rows that it becomes.
+
+        Raises:
+            CastError: columns of different lengths.
+        """
+        rows = self.block.num_rows
+        lengths = {rows if array is None else len(array) for array in self.arrays}
+        if len(lengths) > 1:
+            pairs = zip(self.names, self.arrays, strict=True)
+            told = ", ".join(f"{name!r}: {rows if array is None else len(array)}" for name, array in pairs)
+            raise CastError(
+                f"The columns of a result have different numbers of rows ({told}). "
+                "Return as many for each, and name in remove_columns= those of before that have others."
+            )
+        return lengths.pop() if lengths else rows
+
+
+class Assembler:
+    """Joins drafts that follow one another and have the same columns."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._drafts: list[Draft] = []
+        self._types: list[Any] = []
+        self._length = self._rows = self._bytes = 0
+        self._schema: pa.Schema | None = None
+        self._kinds: Mapping[str, FeatureType] = {}
+
+    def add(self, draft: Draft) -> Made | None:
+        """Take a draft; the rows before it, if it ends them."""
+        length = draft.length()
+        types = [None if array is None else array.type for array in draft.arrays]
+        made = None if self._continues(draft, types) else self.flush()
+        if not self._drafts:
+            self._types = types
+        self._drafts.append(draft)
+        self._length += length
+        self._rows += draft.block.num_rows
+        self._bytes += sum(array.nbytes for array in draft.arrays if array is not None)
+        if self._inputs.index is not None:
+            self._bytes += draft.block.batch.nbytes
+        return made
+
+    def _continues(self, draft: Draft, types: list[Any]) -> bool:
+        if not self._drafts:
+            return True
+        first = self._drafts[0]
+        return (
+            self._rows < _MOST_ROWS
+            and self._bytes < _MOST_BYTES
+            and first.names == draft.names
+            and first.has_update == draft.has_update
+            and all(a is b for a, b in zip(first.kinds, draft.kinds, strict=True))
+            and self._types == types
+        )
+
+    def flush(self) -> Made | None:
+        """The rows that wait."""
+        drafts = self._drafts
+        if not drafts:
+            return None
+        first = drafts[0]
+        arrays = [self._array(drafts, column) for column in range(len(first.names))]
+        made = (*self._batch(first, arrays), first.has_update, self._rows)
+        self._drafts = []
+        self._length = self._rows = self._bytes = 0
+        return made
+
+    def _array(self, drafts: list[Draft], column: int) -> pa.Array:
+        name = drafts[0].names[column]
+        if drafts[0].arrays[column] is None:
+            if self._inputs.index is None and len(drafts) > 1:
+                start = drafts[0].block.start
+                return self._inputs.stored(name, start, start + self._rows)
+            parts = [draft.block.array(name) for draft in drafts]
+        else:
+            parts = [draft.arrays[column] for draft in drafts]
+        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+
+    def _batch(self, first: Draft, arrays: list[pa.Array]) -> tuple[pa.RecordBatch, Mapping[str, FeatureType]]:
+        if not arrays:
+            return _without_columns(self._length), {}
+        names, schema = first.names, self._schema
+        if schema is None or schema.names != names or schema.types != [array.type for array in arrays]:
+            fields = [pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)]
+            schema = self._schema = pa.schema(fields)
+        kinds = {name: kind for name, kind in zip(names, first.kinds, strict=True) if kind is not None}
+        if kinds.keys() != self._kinds.keys() or any(kind is not self._kinds[name] for name, kind in kinds.items()):
+            self._kinds = kinds
+        return pa.RecordBatch.from_arrays(arrays, schema=schema), self._kinds
+
+
+def _without_columns(length: int) -> pa.RecordBatch:
+    """Rows without columns, which still can be counted."""
+    return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
