@@ -342,8 +342,9 @@ class DatasetBuilder(abc.ABC):
     def _own_folders(self) -> Iterator[str]:
         """The folders of the dataset, below which paths among its values may be opened."""
         data_files = self.config.data_files
-        for path in itertools.chain.from_iterable(data_files.values()) if isinstance(data_files, DataFilesDict) else ():
-            yield folder_of(path)
+        if isinstance(data_files, DataFilesDict):
+            heads = {os.path.dirname(path) for path in itertools.chain.from_iterable(data_files.values())}
+            yield from sorted(folder_of(os.path.join(head, "file")) for head in heads)
         if self.base_path and self.base_path != os.getcwd():  # where no folder is named, the present one stands for it
             yield self.base_path
         if self.config.data_dir:

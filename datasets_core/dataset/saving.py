@@ -201,7 +201,7 @@ def rows_to_save(dataset: Tabled, schema: pa.Schema, start: int, stop: int) -> I
     for batch in _batches(dataset, start, stop, embeds):
         table = pa.Table.from_batches([batch])
         if embeds:
-            table = embed_table(table, dataset.features, paths=dataset._media_paths())
+            table = embed_table(table, dataset.features, paths=dataset._media_paths(), remote_files=False)
         if not table.schema.equals(schema):
             table = table.cast(schema)
         yield from table.to_batches()
