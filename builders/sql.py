@@ -112,10 +112,10 @@ def read_sql(options: SqlConfig) -> Iterator[pa.RecordBatch]:
     except CellCastError as error:
         where = f"Row {row + (error.row or 0)} of {shown!r} does not fit column {error.column!r}"
         raise DatasetGenerationError(f"{where}: {error.reason}. Cast the column in the query.", row=row) from error
-    except (DatasetsCoreError, GeneratorExit):
-        raise
     except CastError as error:
         raise DatasetGenerationError(f"{shown!r}: {error}", row=row) from error
+    except (DatasetsCoreError, GeneratorExit):
+        raise
     except Exception as error:  # each driver has its own errors, with no common root
         reason = redact_text(f"{type(error).__name__}: {error}")
         raise DatasetGenerationError(

@@ -1,6 +1,8 @@
 """The benchmark's data: seeded, made once for each scale, by numpy and pyarrow alone."""
 
 import json
+import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,6 +130,26 @@ def _shards(folder: Path, scale: float) -> None:
         )
 
 
+def _images(folder: Path, scale: float) -> None:
+    """PNG files of 64 x 64 pixels of noise, in ten folders."""
+    for part in range(int(2_000 * scale)):
+        pixels = np.random.default_rng(part).integers(0, 256, (64, 64, 3), np.uint8)
+        place = folder / f"class-{part % 10}" / f"{part:05d}.png"
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(_png(pixels))
+
+
+def _png(pixels: np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]) -> bytes:
+    height, width, _ = pixels.shape
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
+    chunks = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)), (b"IDAT", zlib.compress(lines.tobytes(), 1))]
+    packed = (
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in [*chunks, (b"IEND", b"")]
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(packed)
+
+
 MAKERS: dict[str, Callable[[Path, float], None]] = {
     "csv": _csv,
     "jsonl": _jsonl,
@@ -137,6 +159,7 @@ MAKERS: dict[str, Callable[[Path, float], None]] = {
     "small": _small,
     "big": _big,
     "shards": _shards,
+    "images": _images,
 }
 
 

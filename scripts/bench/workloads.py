@@ -655,6 +655,176 @@ def _checked_by_hand(context: Context) -> Timed:
     return run
 
 
+# -- other orders, and several datasets together ----------------------------------------------------------------------------
+
+Act = Callable[[Any, Any], Any]  # of the library and of a dataset
+
+
+def _acting(act: Act) -> Callable[[Context], Timed]:
+    """What the library makes of the built rows, made anew and not taken from its cache."""
+
+    def cell(context: Context) -> Timed:
+        library = context.library
+        library.disable_caching()
+        rows = _load(context, "parquet", context.warm)
+        len(rows[0])
+        return lambda: act(library, rows)
+
+    return cell
+
+
+def _acting_by_hand(act: Callable[[Any, Path], Any]) -> Callable[[Context], Timed]:
+    def cell(context: Context) -> Timed:
+        import pyarrow as pa
+
+        table = pa.Table.from_batches(_opened(context))
+        pa.array([0])  # the first one imports pandas, which is no work of these rows
+        return lambda: act(table, context.scratch / "0.arrow")
+
+    return cell
+
+
+def _id(table: Any, row: int) -> Any:
+    return table.slice(int(row), 1).to_pylist()[0]["id"]
+
+
+def _permutation(count: int) -> Any:
+    import numpy as np
+
+    return np.random.default_rng(3).permutation(count)
+
+
+def _half(count: int) -> Any:
+    import numpy as np
+
+    return np.random.default_rng(5).integers(0, count, count // 2)
+
+
+def _flattened_by_hand(table: Any, path: Path) -> Any:
+    import pyarrow as pa
+
+    taken = table.combine_chunks().take(pa.array(_permutation(table.num_rows)))
+    _write_by_hand(taken.to_batches(max_chunksize=65_536), path)
+    return _id(taken, 5)
+
+
+def _sorted_by_hand(*columns: str) -> Callable[[Any, Path], Any]:
+    def act(table: Any, path: Path) -> Any:
+        import pyarrow.compute as pc
+
+        keys = [(column, "ascending") for column in columns]
+        return _id(table, pc.sort_indices(table.select(columns), sort_keys=keys)[0].as_py())
+
+    return act
+
+
+def _mixed(library: Any, rows: Any) -> Any:
+    parts = [rows.shard(3, part, contiguous=True) for part in range(3)]
+    return library.interleave_datasets(parts, probabilities=[0.5, 0.3, 0.2], seed=3)[1000]["id"]
+
+
+def _mixed_by_hand(table: Any, path: Path) -> Any:
+    import numpy as np
+
+    sizes = np.array([table.num_rows // 3 + (part < table.num_rows % 3) for part in range(3)])
+    draws = np.random.default_rng(3).choice(3, size=1000 * -(-table.num_rows // 1000), p=[0.5, 0.3, 0.2])
+    places = [np.flatnonzero(draws == part) for part in range(3)]
+    end = min(place[size - 1] for place, size in zip(places, sizes, strict=True) if len(place) >= size)
+    index = np.empty(len(draws), np.int64)
+    for place, start in zip(places, np.cumsum(sizes) - sizes, strict=True):
+        index[place] = start + np.arange(len(place))
+    return _id(table, index[: end + 1][1000])
+
+
+_ORDERS: dict[str, tuple[str, Act, Callable[[Any, Path], Any]]] = {
+    "select_list": (
+        "select of 500 k random rows, one row",
+        lambda library, rows: rows.select(_half(len(rows)))[7]["id"],
+        lambda table, path: _id(table, _half(table.num_rows)[7]),
+    ),
+    "shuffle": (
+        "shuffle of 1 M rows, first row",
+        lambda library, rows: rows.shuffle(seed=3)[0]["id"],
+        lambda table, path: _id(table, _permutation(table.num_rows)[0]),
+    ),
+    "flatten_indices": (
+        "shuffle, flatten_indices of 1 M rows",
+        lambda library, rows: rows.shuffle(seed=3).flatten_indices()[5]["id"],
+        _flattened_by_hand,
+    ),
+    "sort": ("sort by a column of ints, 1 M rows", lambda library, rows: rows.sort("count")[0]["id"], _sorted_by_hand("count")),
+    "sort_two": (
+        "sort by texts and floats, 1 M rows",
+        lambda library, rows: rows.sort(["category", "x"])[0]["id"],
+        _sorted_by_hand("category", "x"),
+    ),
+    "train_test_split": (
+        "train_test_split, 1 M rows",
+        lambda library, rows: rows.train_test_split(test_size=0.1, seed=3)["test"][0]["id"],
+        lambda table, path: _id(table, _permutation(table.num_rows)[: table.num_rows // 10][0]),
+    ),
+    "concatenate": (
+        "concatenate_datasets of 8, first row",
+        lambda library, rows: library.concatenate_datasets([rows] * 8)[0]["id"],
+        lambda table, path: _id(import_module("pyarrow").concat_tables([table] * 8), 0),
+    ),
+    "interleave": ("interleave_datasets of 3 by probabilities, 1 M rows", _mixed, _mixed_by_hand),
+}
+
+
+# -- many files ------------------------------------------------------------------------------------------------------------
+
+
+def _folder(kind: str) -> Callable[[Context], Timed]:
+    def cell(context: Context) -> Timed:
+        cache, folder = str(context.scratch / "cache"), str(context.data / kind)
+        return lambda: len(context.library.load_dataset(folder, split="train", cache_dir=cache))
+
+    return cell
+
+
+def _read_by_hand(kind: str) -> Callable[[Context], Timed]:
+    """The files opened and read, no more: the rows of a file of lines are its lines."""
+
+    def cell(context: Context) -> Timed:
+        def run() -> int:
+            rows = 0
+            for place, _, names in sorted(os.walk(context.data / kind)):
+                for name in sorted(names):
+                    with open(os.path.join(place, name), "rb") as handle:
+                        data = handle.read()
+                    rows += data.count(b"\n") if kind == "small" else 1
+            return rows
+
+        return run
+
+    return cell
+
+
+def _prepare_images(context: Context) -> None:
+    context.library.load_dataset(str(context.data / "images"), split="train", cache_dir=str(context.warm))
+
+
+def _decoded(context: Context) -> Timed:
+    rows = context.library.load_dataset(str(context.data / "images"), split="train", cache_dir=str(context.warm))
+    import_module("PIL.Image").init()
+    return lambda: sum(row["image"].getpixel((0, 0))[0] for row in rows)
+
+
+def _decoded_by_hand(context: Context) -> Timed:
+    pillow = import_module("PIL.Image")
+    pillow.init()
+
+    def run() -> int:
+        total = 0
+        for path in sorted(glob.glob(str(context.data / "images" / "*" / "*"))):
+            with pillow.open(path) as image:
+                total += image.getpixel((0, 0))[0]
+        return total
+
+    return run
+
+
 _BUILT: tuple[Any, Any] = (("parquet",), _prepare("parquet"))
 
 WORKLOADS: dict[str, Workload] = {
@@ -672,6 +842,13 @@ WORKLOADS: dict[str, Workload] = {
             "big": "build one csv file of 1.2 GB",
         }.items()
     },
+    "small_json": Workload(
+        "load a folder of 2,000 JSON files, beside reading them", _folder("small"), _read_by_hand("small"), ("small",)
+    ),
+    "imagefolder_build": Workload(
+        "load a folder of 2,000 images, beside reading them", _folder("images"), _read_by_hand("images"), ("images",)
+    ),
+    "imagefolder_iter": Workload("decode 2,000 images", _decoded, _decoded_by_hand, ("images",), _prepare_images),
     "build_checked": Workload("the same, all_checks", _checked, _checked_by_hand, ("big",)),
     "generator": Workload("from_generator, 300 k rows", _from_generator(False), _generated_by_hand),
     "generator_typed": Workload("from_generator with features, 300 k rows", _from_generator(True), _generated_by_hand),
@@ -716,6 +893,10 @@ WORKLOADS: dict[str, Workload] = {
     "save_disk": Workload("save_to_disk, 1 M rows", _save_disk, _save_disk_by_hand, *_BUILT),
     "save_shuffled": Workload("save_to_disk of shuffled rows, 1 M rows", _save_shuffled, _save_shuffled_by_hand, *_BUILT),
     "load_disk": Workload("load_from_disk, first row", _load_disk, _warm_by_hand, ("parquet",), _prepare_disk),
+    **{
+        name: Workload(title, _acting(act), _acting_by_hand(by_hand), *_BUILT)
+        for name, (title, act, by_hand) in _ORDERS.items()
+    },
     "warm_csv": Workload("load a built dataset, first row", _warm("csv"), _warm_by_hand, ("csv",), _prepare("csv")),
     "warm_slice": Workload("train[10%:20%] of 100 shards, first row", _slice, _slice_by_hand, ("shards",), _prepare_shards),
 }
