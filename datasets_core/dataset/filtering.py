@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from datasets_core.dataset.cached import Place
 from datasets_core.dataset.calling import Caller, Calls
 from datasets_core.dataset.inputs import Inputs
 from datasets_core.dataset.lineage import Lineage
+from datasets_core.dataset.reads import columns_read
 from datasets_core.dataset.returned import tensor_array
 from datasets_core.dataset.row_jobs import Part, Teller, borders, number_of_parts, results
 from datasets_core.engines.engine import Engine
@@ -72,19 +72,19 @@ def _job(plan: FilterPlan, part: Part) -> Ints:
 
 
 def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object]) -> Ints:
-    inputs = Inputs(part.dataset, plan.input_columns)
+    inputs = Inputs(part.dataset, plan.input_columns, None if plan.batched else columns_read(plan.calls.function))
     rows = part.dataset.num_rows
-    found: list[Ints] = []
+    masks: list[Any] = []
 
-    def keep(start: int, mask: Any, size: int) -> None:
-        found.append(np.flatnonzero(mask) + start)
-        tell(size)
+    def keep(mask: Any) -> None:
+        masks.append(mask)
+        tell(len(mask))
 
     with Caller(plan.calls, part.rank) as caller:
         if not plan.batched:
             for block in inputs.blocks(0, rows):
                 numbers = range(part.start + block.start, part.start + block.start + block.num_rows)
-                keep(block.start, _truths(caller.on_rows(block.row_arguments(as_records=True), numbers)), block.num_rows)
+                keep(_truths(caller.on_rows(block.row_arguments(as_records=True), numbers)))
         else:
             blocks = inputs.batches(0, rows, plan.batch_size or max(rows, 1))
             most = _MOST_BATCHES if caller.is_async else 1
@@ -95,14 +95,15 @@ def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object]) -> Ints
                 ]
                 given = caller.on_batches(asked) if caller.is_async else [caller.on_batch(*asked[0])]
                 for block, mask in zip(window, given, strict=True):
-                    keep(block.start, mask_of(mask, block.num_rows), block.num_rows)
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+                    keep(mask_of(mask, block.num_rows))
+    rows_kept: Ints = np.flatnonzero(np.concatenate(masks)) if masks else np.zeros(0, np.int64)
+    return rows_kept
 
 
 def _truths(found: list[Any]) -> Any:
     """Whether each value is true; None is not."""
-    if set(map(type, found)) <= {bool, NoneType, np.bool_}:
-        return np.fromiter(found, bool, len(found)) if None not in found else np.array([bool(value) for value in found], bool)
+    if set(map(type, found)) == {bool}:
+        return np.frombuffer(bytes(found), bool)  # a third of the time of `fromiter`
     return np.fromiter(map(_is_true, found), bool, len(found))
 
 

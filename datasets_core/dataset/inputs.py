@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MOST_ROWS = 4096  # of a block: what it takes fits the processor's cache
 _BLOCK_BYTES = 8 << 20
 _PROBE_ROWS = 64
+_WINDOW_ROWS = 1 << 14
+_SLICED = frozenset({"numpy", "torch"})
 _TABULAR = frozenset({"arrow", "pandas", "polars"})
 
 
@@ -29,9 +31,10 @@ class Inputs:
     Args:
         dataset: the rows; its format decides how they are given, but all columns are, whatever it shows.
         input_columns: the columns that become arguments; None: the row is one argument.
+        read: the columns that a row function reads, if it is sure that it does nothing else with the row.
     """
 
-    def __init__(self, dataset: Tabled, input_columns: Sequence[str] | None = None) -> None:
+    def __init__(self, dataset: Tabled, input_columns: Sequence[str] | None = None, read: frozenset[str] | None = None) -> None:
         self.dataset, self.input_columns = dataset, input_columns
         self.table, self.index = dataset._table, dataset._index
         kind = dataset._format.type
@@ -45,7 +48,11 @@ class Inputs:
         nested = {field.name for field in self.schema if _is_changeable(field.type)}
         self.lazy = self.decoded | nested
         self.is_lazy = bool(self.lazy)
-        self._dicts = dict_rows(self.names)
+        self.shown = self.names
+        self.is_sealed = False  # rows hold nothing that the function can change
+        if read is not None and self.is_plain and input_columns is None and not read & self.lazy and read <= set(self.names):
+            self.shown, self.is_sealed = tuple(name for name in self.names if name in read), True
+        self._dicts = dict_rows(self.shown)
         self.formatted: Any = None
         if not self.is_plain:
             self.formatted = copy.copy(dataset)
@@ -53,6 +60,7 @@ class Inputs:
             self.formatted._forget()
         self.reads_by_column = self.formatted is not None and not self.is_tabular and kind != "custom"
         self._single: dict[str, Any] = {}
+        self._windows: dict[str, tuple[int, int, Any]] = {}
         self._places = {name: place for place, name in enumerate(self.names)}
         self._piece: tuple[int, int, list[pa.Array]] = (0, 0, [])
 
@@ -114,6 +122,21 @@ class Inputs:
         if found is None:
             found = self._single[name] = self.formatted.select_columns([name])
         return found
+
+    def formatted_column(self, name: str, start: int, stop: int) -> Any:
+        """A column of the rows from `start` to `stop` in the format; plain numbers are made for many batches at once."""
+        dataset = self.single(name)
+        field = self.schema.field(self._places[name])
+        if self.index is not None or self.dataset._format.type not in _SLICED or not pa.types.is_primitive(field.type):
+            return dataset._batch(range(start, stop))[name]
+        first, end, values = self._windows.get(name, (0, 0, None))
+        if not (first <= start and stop <= end):
+            end = min(start + max(stop - start, _WINDOW_ROWS), self.table.num_rows)
+            if self.stored(name, start, end).null_count:
+                return dataset._batch(range(start, stop))[name]
+            first, values = start, dataset._batch(range(start, end))[name]
+            self._windows[name] = first, end, values
+        return values[start - first : stop - first]
 
     # -- values --------------------------------------------------------------------------------------------------------
 
@@ -199,8 +222,8 @@ class Block:
         if inputs.formatted is not None:
             rows: list[Any] = inputs.formatted.__getitems__(self.numbers)
             return rows
-        if not inputs.is_lazy:
-            return inputs._dicts(self.num_rows, [self.column(name) for name in inputs.names])
+        if not inputs.is_lazy or inputs.is_sealed:
+            return inputs._dicts(self.num_rows, [self.column(name) for name in inputs.shown])
         unread = [UNTOUCHED] * self.num_rows
         dicts = inputs._dicts(self.num_rows, [unread if name in inputs.lazy else self.column(name) for name in inputs.names])
         source = _RowSource(self)
@@ -304,4 +327,4 @@ class _FormattedColumns:
 
     def value(self, name: str, number: int) -> Any:
         """See `Source`."""
-        return self._block.inputs.single(name)._batch(self._block.numbers)[name]
+        return self._block.inputs.formatted_column(name, self._block.start, self._block.start + self._block.num_rows)

@@ -16,6 +16,7 @@ from datasets_core.dataset.assembling import Assembler, Draft, Made
 from datasets_core.dataset.calling import Caller, Calls
 from datasets_core.dataset.inputs import Block, Inputs
 from datasets_core.dataset.lazy_values import UNTOUCHED, LazyDict, held
+from datasets_core.dataset.reads import columns_read
 from datasets_core.dataset.returned import ColumnEncoder, Encoded, tensor_array
 from datasets_core.errors import ArgumentTypeError, CastError, CellCastError
 from datasets_core.features.base import FeatureType
@@ -49,7 +50,7 @@ class Mapper:
 
     def __init__(self, plan: Plan, dataset: Tabled, caller: Caller) -> None:
         self._plan, self._caller = plan, caller
-        self.inputs = Inputs(dataset, plan.input_columns)
+        self.inputs = Inputs(dataset, plan.input_columns, None if plan.batched else columns_read(plan.calls.function))
         self._original = dict(dataset.features)
         self._removed = frozenset(plan.remove_columns)
         self._encoders: dict[str, ColumnEncoder] = {}
@@ -115,7 +116,8 @@ class Mapper:
             if any(table is None for table in tables):
                 raise self._refused(next(value for value in found if _as_table(value) is None and value is not None))
             return self._of_table(block, pa.concat_tables(tables, promote_options="permissive"), numbers)
-        rows = arguments[0] if self._plan.input_columns is None and self._merges else None
+        is_open = self._plan.input_columns is None and self._merges and not self.inputs.is_sealed
+        rows = arguments[0] if is_open else None
         columns: dict[str, Any] = {}
         if self._merges:
             before = self._changed_rows(block, rows) if rows is not None and self.inputs.is_plain else None
@@ -212,7 +214,7 @@ class Mapper:
         if found is not whole:
             columns.update(self._from_batch(block, found))
         elif not self.inputs.is_plain and whole is not None:
-            columns.update(_touched(found, self._removed))
+            columns.update(_touched(whole, self._removed))
         return self._draft(block, columns, numbers)
 
     def _changed_batch(self, block: Block, whole: LazyDict) -> dict[str, Any]:

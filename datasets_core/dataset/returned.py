@@ -23,6 +23,7 @@ from datasets_core.features.schema import Features
 types = pa.types
 _TEXTS = frozenset({str, NoneType, np.str_})
 _LABELS = frozenset({str, int, NoneType, np.str_, np.int64, np.int32})
+_USUAL = frozenset({int, float, str, bool, bytes, dict})
 Encoded = tuple[pa.Array, "FeatureType | None"]
 """An array, and its feature where that is more than the array's type says."""
 
@@ -133,10 +134,11 @@ def _has_text(arrow_type: pa.DataType) -> bool:
 def _texts_agree(found: pa.DataType, original: pa.DataType) -> bool:
     """Whether texts are where texts were: numbers are not to be turned into text silently."""
     if types.is_null(found) or types.is_null(original):
-        return types.is_null(found)
+        return bool(types.is_null(found))
     if types.is_struct(original) and types.is_struct(found):
         names = {field.name for field in found}
-        return all(field.name not in names or _texts_agree(found.field(field.name).type, field.type) for field in original)
+        both = [field for field in original if field.name in names]
+        return all(_texts_agree(found.field(field.name).type, field.type) for field in both)
     if types.is_nested(original) and types.is_nested(found) and not types.is_struct(original) and not types.is_struct(found):
         if original.num_fields != 1 or found.num_fields != 1:
             return True
@@ -146,6 +148,9 @@ def _texts_agree(found: pa.DataType, original: pa.DataType) -> bool:
 
 def _plain(values: list[Any]) -> list[Any]:
     """Scalars of numpy and tensors as what inference reads fast."""
+    first = next((value for value in values if value is not None), None)
+    if type(first) in _USUAL:
+        return values  # a scalar of numpy among them is read too, only more slowly
     kinds = set(map(type, values))
     if len(kinds) == 1:
         kind = next(iter(kinds))
