@@ -239,6 +239,8 @@ class JsonReader:
     def _read(self, lines: bytes, *, as_asked: bool = False) -> pa.Table:
         """The lines with as much as is known of their types; with less where values do not have them, unless `as_asked`."""
         schemas = [known for known in dict.fromkeys(self._spelled) if known is not None or not as_asked]
+        if not schemas:
+            raise pa.ArrowNotImplementedError("its reader has no such types")
         for known in schemas[:-1]:
             try:
                 return read_lines(lines, known)

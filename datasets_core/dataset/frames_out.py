@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from datasets_core.dataset.rows_out import table_of, tables
 from datasets_core.dataset.tabled import Tabled
 from datasets_core.errors import MissingDependencyError
+from datasets_core.features.dynamic import Json
 from datasets_core.progress import progress
 
 if TYPE_CHECKING:
@@ -40,13 +44,34 @@ def needed(package: str, needed_for: str, install: str | None = None) -> ModuleT
 def pandas_frame(dataset: Tabled) -> pd.DataFrame:
     """All rows."""
     needed("pandas", "to_pandas()")
-    return table_of(dataset, 0, dataset.num_rows).to_pandas()
+    return _frame(dataset, table_of(dataset, 0, dataset.num_rows))
 
 
 def pandas_frames(dataset: Tabled, batch_size: int | None) -> Iterator[pd.DataFrame]:
     """The rows, some in each frame."""
     needed("pandas", "to_pandas()")
-    return (table.to_pandas() for table in tables(dataset, batch_size))
+    return (_frame(dataset, table) for table in tables(dataset, batch_size))
+
+
+def _frame(dataset: Tabled, table: pa.Table) -> pd.DataFrame:
+    frame = table.to_pandas()
+    for name, feature in dataset.features.items():
+        if isinstance(feature, Json):  # stored as text
+            texts = table.column(name).to_pylist()
+            frame[name] = object_column(None if text is None else json.loads(text) for text in texts)
+    return frame
+
+
+def object_column(values: Iterable[Any]) -> Any:
+    """A pandas column of any Python values, each as it is."""
+    import numpy as np
+    import pandas as pd
+
+    listed = list(values)
+    held = np.empty(len(listed), dtype=object)
+    for row, value in enumerate(listed):  # a list on the right would be taken for rows of an array
+        held[row] = value
+    return pd.Series(held, dtype=object)
 
 
 def polars_frame(dataset: Tabled, options: dict[str, Any]) -> pl.DataFrame:

@@ -22,13 +22,14 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from datasets_core.dataset.frames_out import needed
+from datasets_core.dataset.frames_out import needed, object_column
 from datasets_core.dataset.rows_out import BATCH_ROWS, opened, spans, table_of
 from datasets_core.dataset.tabled import Tabled
 from datasets_core.engines.engine import get_engine
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.base import FeatureType, LargeList, List, Value, feature_to_arrow
 from datasets_core.features.dynamic import Json
+from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
 from datasets_core.progress import progress
 
@@ -275,9 +276,26 @@ def _json_float(value: float | None) -> str:
 
 
 def _json_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int, int]) -> bytes:
-    frame = table_of(dataset, *batch).to_pandas(integer_object_nulls=True)
-    for name, feature in dataset.features.items():
-        if type(feature).__name__.startswith("Array") or isinstance(feature, Json):
-            frame[name] = dataset.with_format(None)._batch(range(*batch))[name]
-    text: str = frame.to_json(None, **options)
+    table = table_of(dataset, *batch)
+    frame = table.to_pandas(integer_object_nulls=True)
+    decoded = [name for name, feature in dataset.features.items() if isinstance(feature, (Json, FixedShape))]
+    if decoded:
+        columns = dataset.with_format(None)._batch(range(*batch))
+        for name in decoded:
+            frame[name] = object_column(columns[name])
+    try:
+        text: str = frame.to_json(None, **options)
+    except (UnicodeDecodeError, OverflowError) as error:
+        raise _unwritable(dataset, frame, options, error) from error
     return (text if text.endswith("\n") or not text else text + "\n").encode("utf-8", "surrogatepass")
+
+
+def _unwritable(dataset: Tabled, frame: Any, options: Mapping[str, Any], error: Exception) -> CastError:
+    """The error of the column that JSON cannot hold."""
+    for name in dataset.column_names:
+        try:
+            frame[[name]].to_json(None, **options)
+        except (UnicodeDecodeError, OverflowError):
+            advice = "Cast it to a type that JSON can hold, leave it out, or use to_parquet"
+            return CastError(f"Column {name!r} holds what pandas cannot write as JSON ({error}). {advice}.")
+    return CastError(f"pandas cannot write these rows as JSON ({error}). Use to_parquet.")

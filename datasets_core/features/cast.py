@@ -344,6 +344,8 @@ def _conversion(source: pa.DataType, target: pa.DataType) -> _Conversion:
         return _integers_to_decimal
     if types.is_timestamp(target) and _is_text(source):
         return _text_to_timestamp
+    if types.is_time(target) and _is_text(source):
+        return _text_to_time
     return _plain_cast
 
 
@@ -380,6 +382,13 @@ def _through_text(array: pa.Array, target: pa.DataType) -> pa.Array:
 def _integers_to_decimal(array: pa.Array, target: pa.DataType) -> pa.Array:
     scale = max(target.scale, 0)
     return array.cast(pa.decimal256(20 + scale, scale)).cast(target)
+
+
+def _text_to_time(array: pa.Array, target: pa.DataType) -> pa.Array:
+    import pyarrow.compute as pc  # 5 ms that other columns do without
+
+    moments = pc.binary_join_element_wise("1970-01-01T", array.cast(pa.string()), "")
+    return moments.cast(pa.timestamp(target.unit)).cast(target)
 
 
 def _text_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:

@@ -17,7 +17,7 @@ END = b"\xff\xff\xff\xff\0\0\0\0"
 _START = b"\xff\xff\xff\xff"
 _MAGIC = b"ARROW1\0\0"
 _SMALL_BYTES, _JOINED_BYTES = 1 << 18, 4 << 20  # batches below the first are joined up to the second
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 
 
 def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[int]]:
