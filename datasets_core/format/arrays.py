@@ -144,7 +144,9 @@ def _view(array: pa.Array, dtype: np.dtype[Any]) -> Array:
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
         return np.empty(0, dtype)
-    return np.frombuffer(buffer, dtype, len(array), array.offset * dtype.itemsize)
+    values: Array = np.frombuffer(buffer, dtype, len(array), array.offset * dtype.itemsize)
+    values.flags.writeable = False  # the memory of rows in memory could be written to, and that would change the dataset
+    return values
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
@@ -387,13 +389,13 @@ def cells(type_: pa.DataType, shapes: Shapes, casting: Casting, missing: float |
     extract = extractor(type_, shapes, casting)
     if type_ in _DTYPES:
         stored = np.dtype(_DTYPES[type_])
-        dtype = np.dtype(casting.floats or (stored if stored.kind == "f" else "f8"))
-        nothing = None if missing is None else dtype.type(missing)
 
         def numbers(array: pa.Array) -> list[Any]:
             if not array.null_count:
                 return list(extract(array))
             is_valid = validity(array)
+            floats = _nullable(casting.floats, stored if stored.kind == "f" else np.dtype("f8"))
+            nothing = None if missing is None else floats.type(missing)
             known = iter(extract(array.drop_null()))
             return [next(known) if valid else nothing for valid in is_valid.tolist()]
 

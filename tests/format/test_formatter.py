@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from datasets_core.errors import ConfigurationError
-from datasets_core.format.formatter import format_name
+from datasets_core.errors import ConfigurationError, MissingDependencyError
+from datasets_core.format.formatter import check_format, format_name
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,30 @@ def test_a_format_has_one_name(given: Any, name: str | None) -> None:
 def test_an_unknown_format_names_the_known(given: Any) -> None:
     with pytest.raises(ConfigurationError, match="Formats: None"):
         format_name(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [("np", "numpy"), ("pt", "torch"), ("pytorch", "torch"), ("tf", "tensorflow"), ("pd", "pandas"), ("pl", "polars")],
+)
+def test_short_names_are_names(given: str, name: str) -> None:
+    assert format_name(given) == name
+
+
+def test_an_argument_that_a_format_does_not_take_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match=r"'numpy' takes no argument 'device'\. It takes 'dtype', 'copy'"):
+        check_format("numpy", {"device": "cpu"})
+    with pytest.raises(ConfigurationError, match="'python' takes no argument"):
+        check_format(None, {"dtype": int})
+
+
+def test_a_custom_format_needs_a_function() -> None:
+    with pytest.raises(ConfigurationError, match=r"set_transform\(function\)"):
+        check_format("custom", {"transform": 3})
+
+
+def test_a_format_whose_package_is_missing_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets_core.format.formatter.find_spec", lambda name: None)
+
+    with pytest.raises(MissingDependencyError, match="pip install 'polars'"):
+        check_format("polars", {})
