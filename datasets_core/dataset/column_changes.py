@@ -11,7 +11,6 @@ import pyarrow as pa
 from datasets_core.dataset.additions import item_features, item_table, new_column, null_table, scattered, stored_as
 from datasets_core.dataset.arguments import names_of
 from datasets_core.dataset.blocks import blocks
-from datasets_core.dataset.cached import written
 from datasets_core.dataset.casting import cast_features, cast_plan
 from datasets_core.dataset.class_codes import aligned_classes, check_encodable, found_classes
 from datasets_core.dataset.distinct_values import distinct_values
@@ -19,8 +18,10 @@ from datasets_core.dataset.flattening import field_at, flat_columns
 from datasets_core.dataset.recompute import Change, checked, recomputed, retyped_schema, with_columns_of
 from datasets_core.dataset.tabled import Tabled
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.codec import Decoder
 from datasets_core.features.schema import Features
 from datasets_core.format.formatter import RowFormat
+from datasets_core.format.row_reader import RowReader
 from datasets_core.store.beside import beside, spread
 from datasets_core.store.table import RowTable
 
@@ -299,6 +300,8 @@ class ColumnChanges(Tabled):
             # These are rows of the table, not of the dataset: another table of the same rows needs others.
             place = () if index is None else (table.num_rows, index)
             lineage = other._lineage.then("columns", list(changes), *place)
+            from datasets_core.dataset.cached import written  # the writers of shards, 10 ms that reading does without
+
             rows = written(self, lineage, lambda: recomputed(table, index, changes), made, **keeping)
             table = with_columns_of(table, rows)
         if table.column_names != list(features):
@@ -312,6 +315,8 @@ class ColumnChanges(Tabled):
 
     def _gathered(self) -> RowTable:
         """The rows that are shown, as a table of their own."""
+        from datasets_core.dataset.cached import written  # as above
+
         table, index = self._table, self._index
         return written(self, self._lineage.then("gathered"), lambda: blocks(table, index), self.features)
 
@@ -327,8 +332,8 @@ class ColumnChanges(Tabled):
 
     def _values_of(self, column: str, stored: pa.Array) -> list[Any]:
         """Stored values as rows show them."""
-        reader = self._view_of((column,)).reader
         schema = pa.schema([self._table.schema.field(column).with_type(stored.type)])
+        reader = RowReader(schema, Decoder(Features({column: self.features[column]})))
         values: list[Any] = reader.columns(pa.RecordBatch.from_arrays([stored], schema=schema))[column]
         return values
 

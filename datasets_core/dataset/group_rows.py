@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from datasets_core.dataset.grouped import Grouped
 from datasets_core.errors import ConfigurationError
@@ -38,7 +38,7 @@ class GroupRows(Grouped):
         num_proc: int | None = None,
         desc: str | None = None,
         try_original_type: bool | None = True,
-        on_mixed_types: str | None = None,
+        on_mixed_types: Literal["use_json"] | None = None,
     ) -> Self:
         """What `function` makes of the rows of every split; see `Dataset.map`.
 

@@ -218,21 +218,6 @@ def test_masks_choose_rows(small: Dataset) -> None:
     assert small.select(np.array([False, True, False]))[0] == {"a": 2, "b": None}
 
 
-def test_columns_are_chosen_removed_and_renamed(small: Dataset) -> None:
-    assert small.select_columns(["b", "a"])[0] == {"b": "x", "a": 1}
-    assert small.remove_columns("b")[0] == {"a": 1}
-    assert small.rename_column("a", "c").features == {"c": Value("int64"), "b": Value("string")}
-    assert small.rename_columns({"a": "b", "b": "a"})[0] == {"b": 1, "a": "x"}
-    assert small.rename_column("a", "c").data.schema.names == ["c", "b"]
-    assert small.column_names == ["a", "b"]
-
-
-@pytest.mark.parametrize("mapping", [{"a": "b"}, {"a": ""}, {"a": "c", "b": "c"}, {"a": None}])
-def test_names_that_clash_or_are_empty_are_errors(small: Dataset, mapping: dict[str, str]) -> None:
-    with pytest.raises(ConfigurationError):
-        small.rename_columns(mapping)
-
-
 def test_a_transformed_dataset_reads_its_own_columns_after_the_first_was_read(small: Dataset) -> None:
     assert small["a"][0] == small[0]["a"] == 1
 
