@@ -825,6 +825,47 @@ def _decoded_by_hand(context: Context) -> Timed:
     return run
 
 
+# -- columns --------------------------------------------------------------------------------------------------------------
+
+
+def _classes_by_hand(table: Any, path: Path) -> int:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    place = table.schema.get_field_index("category")
+    names = pa.array(sorted(pc.unique(table["category"]).to_pylist()))
+    encoded = table.set_column(place, "category", pc.index_in(table["category"], names).cast(pa.int64()))
+    _write_by_hand(iter(encoded.to_batches()), path)
+    return encoded["category"][5].as_py()
+
+
+def _cast_by_hand(table: Any, path: Path) -> int:
+    import pyarrow as pa
+
+    cast = table.set_column(table.schema.get_field_index("count"), "count", table["count"].cast(pa.int64()))
+    _write_by_hand(iter(cast.to_batches()), path)
+    return cast["count"][5].as_py()
+
+
+_COLUMNS: dict[str, tuple[str, Act, Callable[[Any, Path], Any]]] = {
+    "class_encode": (
+        "class_encode_column, 1 M rows",
+        lambda library, rows: rows.class_encode_column("category")[5]["category"],
+        _classes_by_hand,
+    ),
+    "unique": (
+        "unique of a column of texts, 1 M rows",
+        lambda library, rows: len(rows.unique("category")),
+        lambda table, path: len(import_module("pyarrow.compute").unique(table["category"])),
+    ),
+    "cast": (
+        "cast of a column, 1 M rows",
+        lambda library, rows: rows.cast_column("count", library.Value("int64"))[5]["count"],
+        _cast_by_hand,
+    ),
+}
+
+
 _BUILT: tuple[Any, Any] = (("parquet",), _prepare("parquet"))
 
 WORKLOADS: dict[str, Workload] = {
@@ -895,7 +936,7 @@ WORKLOADS: dict[str, Workload] = {
     "load_disk": Workload("load_from_disk, first row", _load_disk, _warm_by_hand, ("parquet",), _prepare_disk),
     **{
         name: Workload(title, _acting(act), _acting_by_hand(by_hand), *_BUILT)
-        for name, (title, act, by_hand) in _ORDERS.items()
+        for name, (title, act, by_hand) in {**_ORDERS, **_COLUMNS}.items()
     },
     "warm_csv": Workload("load a built dataset, first row", _warm("csv"), _warm_by_hand, ("csv",), _prepare("csv")),
     "warm_slice": Workload("train[10%:20%] of 100 shards, first row", _slice, _slice_by_hand, ("shards",), _prepare_shards),
