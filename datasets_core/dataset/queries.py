@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -43,7 +44,9 @@ class Queries(Tabled):
             ConfigurationError: duckdb takes no view of that name.
         """
         duckdb = _duckdb()
-        connection = duckdb.connect(config=dict(_CLOSED)) if connection is None else connection
+        if connection is None:  # it spills, if at all, into a folder that duckdb makes and removes; its own choice is here, "."
+            spilled = os.path.join(tempfile.gettempdir(), f"datasets_core-duckdb-{uuid.uuid4().hex}")
+            connection = duckdb.connect(config={**_CLOSED, "temp_directory": spilled})
         try:
             connection.register(name, _readable(self))
         except duckdb.Error as error:

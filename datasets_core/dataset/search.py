@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from datasets_core.dataset.documents import TextIndex
     from datasets_core.dataset.vectors import Device, VectorIndex
 
-_KEEP_ROWS = frozenset({"columns", "select_columns", "remove_columns", "rename_columns", "add_column", "cast", "cast_column"})
+_KEEP_ROWS = frozenset(
+    {"columns", "select_columns", "remove_columns", "rename_columns", "add_column", "cast", "cast_column", "flatten"}
+)
 
 
 class SearchResults(NamedTuple):
