@@ -98,7 +98,8 @@ class Sound(Mapping[str, Any]):
         size = "" if self.stored.get("bytes") is None else f", {len(self.stored['bytes'])} bytes"
         return f"<Sound path={self.stored.get('path')!r}{size}>"
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return hash((self.stored.get("path"), self.stored.get("bytes"), self._wanted))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sound) and (self.stored, self._wanted) == (other.stored, other._wanted)

@@ -100,7 +100,7 @@ def embedded_arrays(array: pa.Array, paths: MediaPaths, *, local_files: bool, re
     rows: list[dict[str, Any] | None] = []
     held = 0
     for row in array:
-        value = row.as_py()
+        value: Any = row.as_py()
         path = None if value is None else value["path"]
         if path is not None and (remote_files if files.is_url(path) else local_files):
             if value["bytes"] is None:
