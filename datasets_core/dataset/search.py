@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from datasets_core.dataset.documents import TextIndex
     from datasets_core.dataset.vectors import Device, VectorIndex
 
-_KEEP_ROWS = frozenset(
-    {"columns", "select_columns", "remove_columns", "rename_columns", "add_column", "cast", "cast_column", "flatten"}
-)
+_KEEP_ROWS = frozenset({"columns", "add_column", "cast", "cast_column", "flatten"})
 
 
 class SearchResults(NamedTuple):
