@@ -81,6 +81,17 @@ def test_a_value_without_meaning_is_refused_by_name(name: str, value: object) ->
     assert config.settings() is before
 
 
+@pytest.mark.parametrize("value", [5, None, [5], [""], ""])
+def test_paths_of_media_are_folders_or_urls(value: object) -> None:
+    with pytest.raises(ConfigurationError, match="media_paths"), config.using(media_paths=value):
+        pass
+
+
+def test_paths_of_media_are_one_or_several() -> None:
+    with config.using(media_paths=Path("a")) as one, config.using(media_paths=["a", "https://x.org"]) as several:
+        assert (one.media_paths, several.media_paths) == (("a",), ("a", "https://x.org"))
+
+
 def test_the_least_values_are_taken() -> None:
     with config.using(max_memory_bytes=0, max_download_bytes=None, batch_rows=1, max_retry_wait_seconds=0) as changed:
         assert (changed.max_download_bytes, changed.max_retry_wait_seconds) == (None, 0)
