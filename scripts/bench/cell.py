@@ -19,6 +19,7 @@ WARM = ("warm_csv", "warm_slice")  # rows in which a package that is loaded late
 OURS = (
     *("datasets_core.dataset.saving", "datasets_core.dataset.parquet_file", "datasets_core.dataset.text_files"),
     *("filelock", "datasets_core.building.build", "datasets_core.dataset.generated", "datasets_core.dataset.dataset"),
+    *("datasets_core.dataset.cached", "datasets_core.dataset.combine", "datasets_core.dataset.group", "numpy.random"),
     *(f"datasets_core.builders.{name}" for name in ("csv", "_csv_read", "json", "parquet", "text")),
 )
 READERS = ("numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet")
