@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import pyarrow as pa
 
 from datasets_core.dataset.arguments import agreed, as_features
+from datasets_core.dataset.create import columns_table
 from datasets_core.dataset.frames_out import needed
 from datasets_core.dataset.tabled import Tabled
 from datasets_core.errors import ArgumentTypeError, CastError
 from datasets_core.features.codec import cast_table
+from datasets_core.features.dynamic import Json
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import Split
@@ -54,12 +56,15 @@ class FromFrames(Tabled):
         """
         if not hasattr(df, "columns") or not hasattr(df, "dtypes"):
             raise ArgumentTypeError(f"from_pandas() takes a pandas frame, found {type(df).__name__}. Give a DataFrame.")
+        texts = _json_columns(df, as_features(features))
         try:
-            table = pa.Table.from_pandas(df, preserve_index=preserve_index)
+            table = pa.Table.from_pandas(df.drop(columns=list(texts)), preserve_index=preserve_index)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             said = " ".join(str(part) for part in error.args)
             raise CastError(f"{said}. Give the column one type, or make the dataset with from_dict.") from error
         metadata = {key: value for key, value in (table.schema.metadata or {}).items() if key != b"pandas"}
+        for name, column in texts.items():
+            table = table.add_column(min(df.columns.get_loc(name), table.num_columns), name, column)
         return _made(cls, table.replace_schema_metadata(metadata or None), features, info, split)
 
     @classmethod
@@ -120,6 +125,12 @@ class FromFrames(Tabled):
             return _made(cls, df.toArrow(), features, None, split or Split.TRAIN)
         table = pa.Table.from_pandas(df.toPandas(), preserve_index=False).replace_schema_metadata(None)
         return _made(cls, table, features, None, split or Split.TRAIN)
+
+
+def _json_columns(df: pd.DataFrame, features: Features | None) -> dict[str, pa.ChunkedArray]:
+    """The columns of any values, which Arrow has no one type for, as they are stored."""
+    names = [name for name, feature in (features or {}).items() if isinstance(feature, Json) and name in df.columns]
+    return {name: columns_table({name: list(df[name])}, Features({name: Json()}), None).column(0) for name in names}
 
 
 def _made(kind: type[T], table: pa.Table, features: Features | None, info: DatasetInfo | None, split: str | None) -> T:

@@ -61,9 +61,10 @@ def refuse_built(target: str, storage_options: dict[str, Any] | None = None) -> 
     """
     if files.entry(files.join(target, INFO_FILE), storage_options) is None:
         return
+    description: Any = None
     with contextlib.suppress(DatasetsCoreError):
-        if "manifest" not in (read_json(files.join(target, INFO_FILE), storage_options) or ()):
-            return
+        description = read_json(files.join(target, INFO_FILE), storage_options)
+    if isinstance(description, dict) and "manifest" in description:
         raise ConfigurationError(f"{target} holds a dataset that load_dataset built. Save to another folder.")
 
 
