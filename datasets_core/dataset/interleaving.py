@@ -92,7 +92,9 @@ def _drawn(sizes: Ints, shares: Any, chance: Any, strategy: str) -> Ints:
     wanted = sizes[shares > 0]
     counts = np.zeros(len(sizes), np.int64)
     drawn: list[Ints] = []
-    blocks = 1
+    expected = wanted / shares[shares > 0]
+    most = float(expected.min() if strategy == "first_exhausted" else expected.max()) if len(wanted) else 0.0
+    blocks = min(int(most * 1.01) // _DRAWN + 1, _MOST_BLOCKS)
     while True:
         is_done = counts[shares > 0] >= wanted
         if is_done.any() if strategy == "first_exhausted" else is_done.all():
@@ -101,13 +103,14 @@ def _drawn(sizes: Ints, shares: Any, chance: Any, strategy: str) -> Ints:
         draws = chance.choice(len(sizes), size=_DRAWN * blocks, p=shares)
         counts += np.bincount(draws, minlength=len(sizes))
         drawn.append(draws)
-        blocks = min(2 * blocks, _MOST_BLOCKS)
+        blocks = min(max(1, sum(map(len, drawn)) // (8 * _DRAWN)), _MOST_BLOCKS)
     return np.concatenate(drawn) if drawn else np.zeros(0, np.int64)
 
 
 def _times_before(draws: Ints, count: int) -> Ints:
     """For each draw, how often its dataset was drawn before it."""
-    order = np.argsort(draws.astype(np.uint16) if count <= 1 << 16 else draws, kind="stable")
+    narrow = np.uint8 if count <= 1 << 8 else np.uint16 if count <= 1 << 16 else np.int64  # numpy sorts narrow ones faster
+    order = np.argsort(draws.astype(narrow), kind="stable")
     counts = np.bincount(draws, minlength=count)
     times = np.empty(len(draws), np.int64)
     times[order] = np.arange(len(draws)) - np.repeat(np.cumsum(counts) - counts, counts)
