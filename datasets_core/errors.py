@@ -21,7 +21,8 @@ def _names(names: Iterable[object]) -> str:
 
 
 def _rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str, Any]) -> DatasetsCoreError:
-    error = cls.__new__(cls, *args)
+    make: Any = OSError.__new__ if issubclass(cls, OSError) else cls.__new__  # ValueError's, say, cannot make an OSError
+    error: DatasetsCoreError = make(cls, *args)
     error.args = args
     error.__dict__.update(state)
     return error

@@ -24,6 +24,7 @@ SAMPLES = [
     errors.MediaDecodeError("image 'a.png'", "it is cut").at(column="image", row=3),
     errors.UntrustedPathError("/etc/passwd", allowed=["/data"]),
     errors.MediaNotFoundError("a.png"),
+    errors.UntrustedScriptError("a.py"),
     errors.DuplicateKeysError("k1", split="train", places=["row 3", "row 9"]),
 ]
 
