@@ -14,7 +14,7 @@ from datasets_core.errors import CastError
 from datasets_core.features.base import FeatureType
 from datasets_core.format.arrays import Array, cast, cells, extractor, flat, is_text, shapes_of, stacked, texts
 from datasets_core.format.lists import dict_rows
-from datasets_core.format.tensors import Kit, NumpyKit, of_python
+from datasets_core.format.tensors import Kit, NumpyKit, kit, of_python
 from datasets_core.store.table import Ints
 
 _ROWS_PER_PIECE = 4  # so many single rows cost as much as a gather from one piece
@@ -38,15 +38,17 @@ class _Column:
         self._targets = {"i": casting.integers, "u": casting.integers, "f": casting.floats}
         self._cell_targets = {"i": cell_casting.integers, "u": cell_casting.integers, "f": cell_casting.floats}
 
-    def batch(self, found: Array | pa.Array) -> Any:
+    def batch(self, found: Any) -> Any:
         """The column of a batch, of a view or an Arrow array."""
         return self._kit.batch(self.values(found))
 
-    def values(self, found: Array | pa.Array) -> Array:
+    def values(self, found: Any) -> Array:
         """The same before the framework takes it."""
         if isinstance(found, np.ndarray):
             target = self._targets.get(found.dtype.kind)
             return found if target is None or found.dtype == target else cast(found, np.dtype(target))
+        if isinstance(found, pa.ChunkedArray):  # more bytes than the offsets of one array reach
+            return stacked([row for chunk in found.chunks for row in self.values(chunk)])
         try:
             if self._decode is not None:
                 return stacked([of_python(value, self._kit) for value in self._decode(found)])
@@ -54,8 +56,10 @@ class _Column:
         except CastError as error:
             raise CastError(f"Column {self.name!r}: {error}") from error
 
-    def rows(self, found: Array | pa.Array) -> list[Any]:
+    def rows(self, found: Any) -> list[Any]:
         """One value for each row, of a view or an Arrow array."""
+        if isinstance(found, pa.ChunkedArray):
+            return [row for chunk in found.chunks for row in self.rows(chunk)]
         if isinstance(found, np.ndarray):
             target = self._cell_targets.get(found.dtype.kind)
             return self._kit.rows(found if target is None or found.dtype == target else cast(found, np.dtype(target)))
@@ -82,15 +86,22 @@ class ArrayRows:
     Args:
         view: the rows.
         features: of the columns of the view.
-        made_by: the framework.
+        framework: its name.
+        kwargs: for the framework.
+
+    Raises:
+        ConfigurationError: a dtype or device that the framework does not have.
     """
 
-    def __init__(self, view: RowView, features: Mapping[str, FeatureType], made_by: Kit) -> None:
-        self._view, self._kit = view, made_by
-        self._columns = [_Column(view, name, features[name], made_by) for name in view.reader.names]
+    def __init__(self, view: RowView, features: Mapping[str, FeatureType], framework: str, kwargs: Mapping[str, Any]) -> None:
+        self._view, self._kit, self._made_of = view, kit(framework, kwargs), (view, features, framework, kwargs)
+        self._columns = [_Column(view, name, features[name], self._kit) for name in view.reader.names]
         self._dicts = dict_rows(view.reader.names)
         self._flat: dict[int, list[Array | None]] = {}
         self._rest: dict[tuple[str, ...], RowView] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ArrayRows, self._made_of
 
     @property
     def num_rows(self) -> int:
@@ -205,7 +216,10 @@ def _filled(like: Array, rows: list[Any]) -> Array:
     return made
 
 
-def _one_array(column: pa.ChunkedArray) -> pa.Array:
+def _one_array(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     if column.num_chunks == 1:
         return column.chunk(0)
-    return column.combine_chunks()
+    try:
+        return column.combine_chunks()
+    except pa.ArrowInvalid:
+        return column

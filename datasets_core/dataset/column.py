@@ -77,7 +77,7 @@ class Column(Sequence[Any]):
         number = row_number(key, len(self))
         if number is not None:
             return self._at(self._view.row(number))
-        values = self._view.columns_at(row_numbers(key, len(self)))[self._path[0]]
+        values = _inside(self._view.columns_at(row_numbers(key, len(self))), self._path[:1])
         return [_inside(value, self._path[1:]) for value in values] if len(self._path) > 1 else values
 
     def _at(self, row: dict[str, Any]) -> Any:
@@ -104,5 +104,7 @@ def _inside(value: Any, path: tuple[str, ...]) -> Any:
     for name in path:
         if value is None:
             return None
+        if name not in value:  # a transform gave other columns
+            raise UnknownColumnError(name, known=value)
         value = value[name]
     return value

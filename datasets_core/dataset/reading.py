@@ -163,9 +163,7 @@ class Reading(Described):
             if kind == "arrow":  # tables that say their features
                 view = RowView(view.table.with_metadata(self._metadata_of(view.table)), self._index, view.reader)
             return TableRows(view, make)
-        from datasets_core.format.tensors import kit
-
-        return ArrayRows(view, features, kit(kind, kwargs))
+        return ArrayRows(view, features, kind, kwargs)
 
     def _view(self) -> RowView:
         """The columns of the format as plain Python."""

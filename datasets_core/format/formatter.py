@@ -95,7 +95,7 @@ class Formatter(Protocol):
         """Number of rows."""
         ...
 
-    def row(self, i: int) -> Any:
+    def row(self, i: int, /) -> Any:
         """Row `i`."""
         ...
 

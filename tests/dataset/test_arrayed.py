@@ -157,3 +157,4 @@ def test_a_formatted_dataset_travels(numbers: Dataset) -> None:
     again = pickle.loads(pickle.dumps(numbers.select([7, 3]).with_format("torch")))
 
     assert again[:]["a"].tolist() == [7, 3]
+    assert pickle.loads(pickle.dumps(again["a"]))[:].tolist() == [7, 3]

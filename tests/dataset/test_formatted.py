@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import ArgumentTypeError, CastError
+from datasets_core.errors import ArgumentTypeError, CastError, UnknownColumnError
 
 
 @pytest.fixture
@@ -56,6 +56,8 @@ def test_a_transform_gets_columns_of_rows_and_gives_such(small: Dataset) -> None
     assert [row["a"] for row in formatted] == [2, 4, 6, 8, 10]
     assert [row["a"] for row in formatted.__getitems__([4, 0])] == [10, 2]
     assert formatted["a"][2] == 6
+    with pytest.raises(UnknownColumnError):
+        small.with_transform(double)["b"][0]
     assert small.with_transform(double, ["a"], output_all_columns=True)[0] == {"a": 2, "b": "v"}
 
 
