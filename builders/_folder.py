@@ -423,7 +423,7 @@ def _cut(weights: npt.NDArray[np.int64], most_bytes: int, most_rows: int) -> lis
 
 def _common_folder(paths: Sequence[str]) -> str:
     """The beginning that local paths share, up to a `/`."""
-    folders = {os.path.dirname(path) for path in paths}
+    folders = {path.rpartition("/")[0] for path in paths}
     if not folders or any(map(is_url, folders)):
         return ""
     return os.path.join(os.path.commonpath(folders), "")

@@ -41,12 +41,12 @@ class Member:
     @property
     def folder(self) -> str:
         """The folder that it lies in, within its archive."""
-        return posixpath.dirname(self.inner)
+        return self.inner.rpartition("/")[0]
 
     @property
     def label(self) -> str:
         """The name of the folder that it lies in; for one at the top of an archive, that of the archive."""
-        return posixpath.basename(self.folder) or _ARCHIVE_SUFFIX.sub("", posixpath.basename(self.archive))
+        return self.folder.rpartition("/")[2] or _ARCHIVE_SUFFIX.sub("", posixpath.basename(self.archive))
 
     @property
     def depth(self) -> int:

@@ -88,7 +88,7 @@ class DownloadManager:
     @property
     def cache_folders(self) -> tuple[str, str]:
         """Where downloads are kept, and what is unpacked."""
-        return self._cache().folder, self._extractions().folder
+        return self._cache().folder, self._extracted_folder()
 
     def download(self, url_or_urls: Any) -> Any:
         """Fetch files; local ones are where they are.
@@ -349,9 +349,12 @@ class DownloadManager:
     def _extractions(self) -> ExtractionCache:
         from datasets_core.fetch.extract import ExtractionCache
 
-        chosen = self.download_config.cache_dir
-        folder = os.path.join(os.fspath(chosen), "extracted") if chosen else settings().extracted_dir
+        folder = self._extracted_folder()
         return self._extracted.setdefault(folder, ExtractionCache(folder))
+
+    def _extracted_folder(self) -> str:
+        chosen = self.download_config.cache_dir
+        return os.path.join(os.fspath(chosen), "extracted") if chosen else settings().extracted_dir
 
     def _total(self, urls: Iterable[str]) -> int | None:
         sizes = [self._expected_of(url).num_bytes for url in urls]

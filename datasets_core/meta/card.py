@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
 from urllib.parse import unquote
@@ -17,6 +17,7 @@ import yaml
 
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError
 from datasets_core.features.schema import Features
+from datasets_core.meta.config_entries import Card, ConfigEntry
 from datasets_core.meta.info import DatasetInfo, info_of, parse_json, restated
 from datasets_core.meta.split import NamedSplit
 from datasets_core.meta.version import Version
@@ -37,48 +38,6 @@ _UNKNOWN = ("None", "null", "-", "")
 _TEXT_KEYS = frozenset(
     {"config_name", "name", "names", "split", "path", "data_dir", "data_files", "dtype", "version", "description"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigEntry:
-    """One item of `configs:`.
-
-    Attributes:
-        name: the config's name.
-        data_files: patterns by split, relative to the repository; None where the card names none.
-        data_dir: folder inside the repository, if one is named.
-        default: whether the card calls it the default.
-        version: version, if one is named.
-        options: everything else, for the builder's config; `features` as a `Features`.
-    """
-
-    name: str
-    data_files: dict[str, list[str]] | None = None
-    data_dir: str | None = None
-    default: bool = False
-    version: str | None = None
-    options: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A card: its configs in their order, and what it records by config name."""
-
-    configs: list[ConfigEntry] = field(default_factory=list)
-    infos: dict[str, DatasetInfo] = field(default_factory=dict)
-
-    @property
-    def default_config(self) -> str | None:
-        """The config that is meant where none is named: the one marked so, one called `default`, or the only one."""
-        marked = [entry.name for entry in self.configs if entry.default]
-        named = [entry.name for entry in self.configs if entry.name == "default"]
-        only = [entry.name for entry in self.configs] if len(self.configs) == 1 else []
-        return next(iter(marked + named + only), None)
-
-    def merge(self, other: Card) -> Card:
-        """Both cards as one; where both speak of a config, `other` has the word."""
-        configs = {entry.name: entry for entry in [*self.configs, *other.configs]}
-        return Card(list(configs.values()), {**self.infos, **other.infos})
 
 
 def read_card(text: str, *, path: str) -> Card:

@@ -132,7 +132,7 @@ def companions(name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def rank(name: str) -> int:
     """The place of a format in the order that breaks ties."""
-    return known_formats().index(name)
+    return list(BUILT_IN).index(name) if name in BUILT_IN else known_formats().index(name)
 
 
 def _by_extension(extension: str) -> tuple[str, Mapping[str, Any]] | None:

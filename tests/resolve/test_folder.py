@@ -21,7 +21,7 @@ from datasets_core.errors import (
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.load import load_dataset, load_dataset_builder
-from datasets_core.meta.card import Card
+from datasets_core.meta.config_entries import Card
 from datasets_core.resolve import folder as folder_room
 from datasets_core.resolve.folder import FolderSource, read_folder_card
 from datasets_core.resolve.request import Request

@@ -1,0 +1,50 @@
+"""What a card says, as values: its configs, and what it records of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from datasets_core.meta.info import DatasetInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """One item of `configs:`.
+
+    Attributes:
+        name: the config's name.
+        data_files: patterns by split, relative to the repository; None where the card names none.
+        data_dir: folder inside the repository, if one is named.
+        default: whether the card calls it the default.
+        version: version, if one is named.
+        options: everything else, for the builder's config; `features` as a `Features`.
+    """
+
+    name: str
+    data_files: dict[str, list[str]] | None = None
+    data_dir: str | None = None
+    default: bool = False
+    version: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card: its configs in their order, and what it records by config name."""
+
+    configs: list[ConfigEntry] = field(default_factory=list)
+    infos: dict[str, DatasetInfo] = field(default_factory=dict)
+
+    @property
+    def default_config(self) -> str | None:
+        """The config that is meant where none is named: the one marked so, one called `default`, or the only one."""
+        marked = [entry.name for entry in self.configs if entry.default]
+        named = [entry.name for entry in self.configs if entry.name == "default"]
+        only = [entry.name for entry in self.configs] if len(self.configs) == 1 else []
+        return next(iter(marked + named + only), None)
+
+    def merge(self, other: Card) -> Card:
+        """Both cards as one; where both speak of a config, `other` has the word."""
+        configs = {entry.name: entry for entry in [*self.configs, *other.configs]}
+        return Card(list(configs.values()), {**self.infos, **other.infos})
