@@ -333,7 +333,7 @@ class ColumnChanges(Tabled):
     def _values_of(self, column: str, stored: pa.Array) -> list[Any]:
         """Stored values as rows show them."""
         schema = pa.schema([self._table.schema.field(column).with_type(stored.type)])
-        reader = RowReader(schema, Decoder(Features({column: self.features[column]})))
+        reader = RowReader(schema, Decoder(Features({column: self.features[column]}), self._media_paths()))
         values: list[Any] = reader.columns(pa.RecordBatch.from_arrays([stored], schema=schema))[column]
         return values
 

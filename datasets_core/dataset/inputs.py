@@ -43,7 +43,7 @@ class Inputs:
         self.schema = self.table.schema
         self.names: tuple[str, ...] = tuple(self.schema.names)
         features = dataset.features
-        self.decoder = Decoder(features)
+        self.decoder = Decoder(features, dataset._media_paths())
         self.decoded = frozenset(name for name in self.names if needs_decoding(features[name]))
         nested = {field.name for field in self.schema if _is_changeable(field.type)}
         self.lazy = self.decoded | nested

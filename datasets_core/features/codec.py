@@ -14,7 +14,7 @@ from datasets_core.features.base import needs_decoding
 from datasets_core.features.cast import cast_table
 from datasets_core.features.columns import Column, compile_column
 from datasets_core.features.inference import infer_column
-from datasets_core.features.media_paths import ANYWHERE, MediaPaths
+from datasets_core.features.media_paths import NOWHERE, MediaPaths
 from datasets_core.features.merge import merge_schemas, merge_types
 from datasets_core.features.nesting import Misfit
 from datasets_core.features.schema import Features
@@ -136,7 +136,7 @@ class Decoder:
 
     Args:
         features: the kinds of the columns.
-        paths: which paths among the values may be opened.
+        paths: which paths among the values may be opened; none, where it is not said.
 
     >>> from datasets_core.features.dynamic import Json
     >>> decoder = Decoder(Features({"a": Json()}))
@@ -144,7 +144,7 @@ class Decoder:
     (frozenset({'a'}), {'x': 1})
     """
 
-    def __init__(self, features: Features, paths: MediaPaths = ANYWHERE) -> None:
+    def __init__(self, features: Features, paths: MediaPaths = NOWHERE) -> None:
         self.features, self.paths = features, paths
         self._decoders: dict[str, Callable[[Any], Any]] = {
             name: partial(decode_value, feature, paths=paths) for name, feature in features.items() if needs_decoding(feature)

@@ -161,3 +161,5 @@ def _is_below_url(url: str, root: str) -> bool:
 
 ANYWHERE = MediaPaths(None)
 """For values that the user handed over himself."""
+NOWHERE = MediaPaths()
+"""For values of unknown origin."""

@@ -24,6 +24,7 @@ from datasets_core.features.dtypes import MAX_DEPTH, name_from_type
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import EXTENSION_NAME, EXTENSION_VALUE, from_extension
 from datasets_core.features.forms import feature_from_json, feature_to_json, features_from_yaml, features_to_yaml
+from datasets_core.features.media_paths import ANYWHERE
 from datasets_core.features.stored_media import MARK, STORAGE
 from datasets_core.features.values import decode_value, encode_value
 
@@ -181,7 +182,7 @@ class Features(dict[str, FeatureType]):
         >>> Features({"a": Json()}).decode_example({"a": "[1]"})
         {'a': [1]}
         """
-        return {name: decode_value(self[name], value) if name in self else value for name, value in example.items()}
+        return {name: decode_value(self[name], value, ANYWHERE) if name in self else value for name, value in example.items()}
 
     def decode_batch(self, batch: Mapping[str, list[Any]], token_per_repo_id: object = None) -> dict[str, list[Any]]:
         """Columns of rows as the user sees them."""
@@ -190,7 +191,7 @@ class Features(dict[str, FeatureType]):
     def decode_column(self, column: list[Any], column_name: str, token_per_repo_id: object = None) -> list[Any]:
         """The values of one column as the user sees them."""
         feature = self[column_name]
-        return [decode_value(feature, value) for value in column] if needs_decoding(feature) else column
+        return [decode_value(feature, value, ANYWHERE) for value in column] if needs_decoding(feature) else column
 
     # -- shape ---------------------------------------------------------------------------------------------------------
 

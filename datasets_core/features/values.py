@@ -18,7 +18,7 @@ import pyarrow as pa
 from datasets_core.errors import CastError
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
 from datasets_core.features.media import Media
-from datasets_core.features.media_paths import ANYWHERE, MediaPaths
+from datasets_core.features.media_paths import NOWHERE, MediaPaths
 
 types = pa.types
 _EPOCH = datetime.date(1970, 1, 1)
@@ -434,7 +434,7 @@ def encode_value(feature: FeatureType, value: Any) -> Any:
     return feature.encode_example(value)
 
 
-def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = ANYWHERE) -> Any:
+def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = NOWHERE) -> Any:
     """One stored value as the user sees it; the paths of media are opened where `paths` allows it."""
     if value is None:
         return None

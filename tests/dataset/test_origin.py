@@ -109,6 +109,42 @@ def test_what_is_made_of_rows_opens_no_more_than_they(
     assert [is_opened(dataset, row) for row in range(2)] == [True, False]
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda d: d[0],
+        lambda d: d[:],
+        lambda d: d[[0]],
+        lambda d: d["file"][0],
+        lambda d: list(d["file"]),
+        lambda d: list(d.iter(2)),
+        lambda d: d.__getitems__([0]),
+        lambda d: d.map(lambda row: {"n": str(row["file"])}),
+        lambda d: d.map(lambda batch: {"n": [str(x) for x in batch["file"]]}, batched=True),
+        lambda d: d.filter(lambda row: row["file"] is None),
+        lambda d: d.with_format("numpy")[0],
+        lambda d: d.with_format("numpy").map(lambda row: {"n": str(row["file"])}),
+        lambda d: d.with_format("pandas")[:],
+        lambda d: d.with_transform(lambda rows: {"n": [str(x) for x in rows["file"]]})[0],
+        lambda d: d.to_list(),
+        lambda d: d.to_dict(),
+        lambda d: d.batch(2)[0],
+    ],
+)
+def test_no_way_of_reading_opens_what_may_not_be_opened(read: Callable[[Any], Any], tmp_path: Path, paths: list[str]) -> None:
+    pytest.importorskip("PIL")
+    dataset: Any = by_load(tmp_path, paths[2:3]).cast_column("file", Image())
+    try:
+        shown = read(dataset)
+    except Exception as error:
+        found: BaseException | None = error
+        while found is not None and not isinstance(found, UntrustedPathError):
+            found = found.__cause__ or found.__context__
+        assert found is not None, repr(error)
+    else:  # some ways show what is stored
+        assert "no document" not in repr(shown) and paths[2] in repr(shown)
+
+
 def test_rows_of_the_user_open_every_path(tmp_path: Path, paths: list[str]) -> None:
     in_memory = Dataset.from_dict({"file": paths[::2]}, features=FEATURES)
     generated = Dataset.from_generator(
