@@ -14,6 +14,7 @@ from datasets_core.errors import ArgumentTypeError, CastError, CellCastError, Co
 from datasets_core.features.base import FeatureType, LargeList, List, Value, feature_to_arrow
 from datasets_core.features.codec import RowEncoder, cast_table
 from datasets_core.features.merge import merge_types
+from datasets_core.features.nesting import bitmap
 from datasets_core.features.schema import Features, feature_from_arrow
 from datasets_core.store.beside import viewed
 from datasets_core.store.table import Ints, RowTable
@@ -51,7 +52,7 @@ def scattered(table: pa.Table, index: Ints, num_rows: int) -> pa.Table | None:
     places[index] = np.arange(len(index))
     if int((places >= 0).sum()) != len(index):
         return None
-    return table.take(pa.array(places, mask=places < 0))
+    return table.take(pa.Array.from_buffers(pa.int64(), num_rows, [bitmap(places >= 0), pa.py_buffer(places)]))
 
 
 def item_features(item: Any, features: Features) -> Features:

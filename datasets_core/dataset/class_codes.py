@@ -11,7 +11,9 @@ import pyarrow as pa
 from datasets_core.dataset.recompute import Change
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.base import FeatureType, Value
+from datasets_core.features.columns import compile_column
 from datasets_core.features.labels import ClassLabel
+from datasets_core.features.nesting import bitmap, validity
 
 
 def check_encodable(name: str, feature: FeatureType) -> None:
@@ -33,7 +35,7 @@ def found_classes(values: list[Any], distinct: pa.Array, include_nulls: bool) ->
     texts = [str(value) for value in values if value is not None or include_nulls]
     label = ClassLabel(names=sorted(set(texts)))
     codes = [None if value is None and not include_nulls else label.codes[str(value)] for value in values]
-    codes_of = pa.array([*codes, label.codes.get("None") if include_nulls else None], pa.int64())
+    codes_of = compile_column(Value("int64"))([*codes, label.codes.get("None") if include_nulls else None])
 
     def change(column: pa.Array) -> pa.Array:
         import pyarrow.compute as pc  # 20 ms that reading does without
@@ -71,7 +73,8 @@ def aligned_classes(name: str, feature: FeatureType, label2id: Mapping[str, int]
     codes_of = np.array([*(codes[label.lower()] for label in feature.names), -1], dtype=np.int64)  # -1, unknown, stays so
 
     def change(column: pa.Array) -> pa.Array:
-        old = np.asarray(column.fill_null(-1))
-        return pa.array(codes_of[old], mask=np.asarray(column.is_null()) if column.null_count else None)
+        valid = validity(column)
+        old = np.asarray(column if valid is None else column.fill_null(-1))
+        return pa.Array.from_buffers(pa.int64(), len(column), [bitmap(valid), pa.py_buffer(codes_of[old])])
 
     return ClassLabel(names=[label for _, label in ordered]), change

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 
-from datasets_core.dataset.blocks import joined_blocks
+from datasets_core.dataset.blocks import blocks
 from datasets_core.errors import ConfigurationError
 from datasets_core.store.table import Ints, RowTable
 
-_PENDING_ROWS = 1 << 20  # distinct values of blocks are put together when so many wait
+_WINDOW_BYTES = 32 << 20
 
 
 def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
@@ -24,24 +26,29 @@ def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
     import pyarrow.compute as pc  # 20 ms that reading does without
 
     kind = table.schema.field(0).type
-    plain = _plain_type(kind)
-    waiting: list[pa.Array] = []
-    num_waiting = 0
-    for block in joined_blocks(table, index):
-        column = _plain(block.column(0))
+    found = pa.nulls(0, _plain_type(kind))
+    for columns in _windows(table, index):
         try:
-            found = pc.unique(column)
+            values = pc.unique(columns)
         except pa.ArrowNotImplementedError as error:
             reason = f"Values of {kind}, as in column {table.schema.names[0]!r}, are not compared"
             raise ConfigurationError(f"{reason}. Use a column of plain values.") from error
-        waiting.append(found)
-        num_waiting += len(found)
-        if num_waiting > _PENDING_ROWS:
-            waiting = [pc.unique(pa.chunked_array(waiting))]
-            num_waiting = len(waiting[0]) // 2
-    if not waiting:
-        return pa.nulls(0, plain)
-    return waiting[0] if len(waiting) == 1 else pc.unique(pa.chunked_array(waiting))
+        found = pc.unique(pa.chunked_array([found, values])) if len(found) else values
+    return found
+
+
+def _windows(table: RowTable, index: Ints | None) -> Iterator[pa.ChunkedArray]:
+    """The column in runs whose memory is bounded: all of it at once, where it is mapped and no memory of its own."""
+    is_free = index is None and table.is_all_mapped
+    held, num_bytes = list[pa.Array](), 0
+    for block in blocks(table, index):
+        held.append(_plain(block.column(0)))
+        num_bytes += 0 if is_free else block.nbytes
+        if num_bytes > _WINDOW_BYTES:
+            yield pa.chunked_array(held)
+            held, num_bytes = [], 0
+    if held:
+        yield pa.chunked_array(held)
 
 
 def _plain(column: pa.Array) -> pa.Array:

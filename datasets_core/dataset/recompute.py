@@ -11,7 +11,7 @@ import pyarrow as pa
 from datasets_core.dataset.blocks import joined_blocks
 from datasets_core.errors import CellCastError
 from datasets_core.features.base import feature_to_field
-from datasets_core.features.nesting import Misfit
+from datasets_core.features.nesting import Misfit, bitmap
 from datasets_core.features.schema import Features
 from datasets_core.store.beside import beside
 from datasets_core.store.table import Ints, RowTable
@@ -45,7 +45,8 @@ def _masked(batch: pa.RecordBatch, shown: npt.NDArray[np.bool_]) -> pa.RecordBat
         return batch
     if not shown.any():
         return pa.RecordBatch.from_arrays([pa.nulls(len(shown), field.type) for field in batch.schema], schema=batch.schema)
-    places = pa.array(np.arange(len(shown)), mask=~shown)
+    # `pa.array(ndarray)` would import pandas where it is installed: 0.3 s
+    places = pa.Array.from_buffers(pa.int64(), len(shown), [bitmap(shown), pa.py_buffer(np.arange(len(shown)))])
     return batch.take(places)
 
 
