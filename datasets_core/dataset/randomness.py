@@ -18,7 +18,7 @@ def random_generator(seed: Any, generator: Any) -> Generator:
     The global state moves on by one number, so that a second call gives another order.
 
     >>> random_generator(42, None).permutation(5)
-    array([2, 3, 1, 0, 4])
+    array([4, 2, 3, 1, 0])
 
     Raises:
         ArgumentTypeError: it is no numpy Generator, or the seed is no number.

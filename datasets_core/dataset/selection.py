@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.dataset.arguments import as_features, as_int, row_count
+from datasets_core.dataset.index_file import ints_of, mapped_index
 from datasets_core.dataset.indices import row_numbers
 from datasets_core.dataset.randomness import random_generator
 from datasets_core.dataset.sorting import SortKeys, sorted_rows
@@ -39,10 +40,11 @@ class Selection(Tabled):
     ) -> Self:
         """The rows at `indices`, in that order; a run of rows costs nothing.
 
-        The index is held in memory, eight bytes a row; the arguments that say how to store it have no effect.
+        The index is held in memory, eight bytes a row, unless it is given a file.
 
         Args:
             indices: a range, a list or array of ints, a mask, or any iterable of ints.
+            indices_cache_file_name: a file for the index, which is mapped then; a run of rows needs none.
             new_fingerprint: the identity of the result.
 
         >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0])["a"][:]
@@ -53,7 +55,7 @@ class Selection(Tabled):
         """
         if isinstance(indices, int):
             raise ArgumentTypeError(f"select() takes several rows, found the int {indices}. Use select([{indices}]).")
-        return self._selected(row_numbers(indices, self.num_rows), new_fingerprint)
+        return self._selected(row_numbers(indices, self.num_rows), new_fingerprint)._mapped(indices_cache_file_name)
 
     def take(self, n: int) -> Self:
         """The first `n` rows, or all if there are fewer."""
@@ -81,7 +83,7 @@ class Selection(Tabled):
         if not 0 <= index < num_shards:
             raise ConfigurationError(f"There is no part {index} of {num_shards}. Give an index from 0 to num_shards - 1.")
         if not contiguous:
-            return self._selected(range(index, self.num_rows, num_shards))
+            return self._selected(range(index, self.num_rows, num_shards))._mapped(indices_cache_file_name)
         rows, more = divmod(self.num_rows, num_shards)
         start = rows * index + min(index, more)
         return self._selected(range(start, start + rows + (index < more)))
@@ -103,6 +105,7 @@ class Selection(Tabled):
         Args:
             seed: where chance begins; None: the global state of `np.random`.
             generator: a numpy generator instead of a seed; it moves on.
+            indices_cache_file_name: a file for the index, which is mapped then.
             new_fingerprint: the identity of the result.
 
         >>> Dataset(pa.table({"a": [1, 2, 3, 4]})).shuffle(seed=42)["a"][:]
@@ -119,7 +122,8 @@ class Selection(Tabled):
         if not self.num_rows:
             return self
         key = Hasher.hash(chance)
-        return self._selected(chance.permutation(self.num_rows), new_fingerprint, "shuffle", key)
+        shuffled = self._selected(chance.permutation(self.num_rows), new_fingerprint, "shuffle", key)
+        return shuffled._mapped(indices_cache_file_name)
 
     def sort(
         self,
@@ -140,6 +144,7 @@ class Selection(Tabled):
             column_names: the column, or several, the one that decides first in front.
             reverse: whether the largest value comes first; for all columns, or one for each.
             null_placement: where nulls go, "at_start" or "at_end", whatever `reverse` says.
+            indices_cache_file_name: a file for the index, which is mapped then.
             new_fingerprint: the identity of the result.
 
         >>> Dataset(pa.table({"a": [2, None, 3], "b": ["x", "y", "z"]})).sort("a", reverse=True)["b"][:]
@@ -162,7 +167,8 @@ class Selection(Tabled):
             raise ConfigurationError(f"null_placement={null_placement!r} is no place for nulls. Give 'at_start' or 'at_end'.")
         keys = SortKeys(tuple(names), tuple(map(bool, descending)), _NULLS_FIRST[null_placement])
         rows = sorted_rows(self._table, self._index, keys)
-        return self._selected(rows, new_fingerprint, "sort", keys.columns, keys.descending, keys.nulls_first)
+        ordered = self._selected(rows, new_fingerprint, "sort", keys.columns, keys.descending, keys.nulls_first)
+        return ordered._mapped(indices_cache_file_name)
 
     def train_test_split(
         self,
@@ -189,6 +195,7 @@ class Selection(Tabled):
             stratify_by_column: a column of class labels, each of which keeps its share in both parts.
             seed: where chance begins; None: the global state of `np.random`.
             generator: a numpy generator instead of a seed; it moves on.
+            train_indices_cache_file_name, test_indices_cache_file_name: files for the indices, which are mapped then.
             train_new_fingerprint, test_new_fingerprint: the identities of the results.
 
         >>> parts = Dataset(pa.table({"a": [1, 2, 3, 4]})).train_test_split(test_size=1, seed=42)
@@ -225,10 +232,18 @@ class Selection(Tabled):
                 train, test = stratified(labels, num_train, num_test, chance, column=stratify_by_column)
         return _grouped(
             {
-                "train": self._selected(train, train_new_fingerprint, "train part", *key),
-                "test": self._selected(test, test_new_fingerprint, "test part", *key),
+                "train": self._selected(train, train_new_fingerprint, "train part", *key)._mapped(
+                    train_indices_cache_file_name
+                ),
+                "test": self._selected(test, test_new_fingerprint, "test part", *key)._mapped(test_indices_cache_file_name),
             }
         )
+
+    def _mapped(self, path: str | None) -> Self:
+        """This dataset, with its index in a file, if it has one and a file is wanted."""
+        if path is not None and self._index is not None:
+            self._index = mapped_index(self._index, path)
+        return self
 
     def flatten_indices(
         self,
@@ -284,7 +299,7 @@ class Selection(Tabled):
         table = self._table.select([column])
         found = table.to_table() if self._index is None else table.take(self._index)
         values = found.column(0)
-        return values.fill_null(_UNLABELED).to_numpy() if values.null_count else values.to_numpy()
+        return ints_of(values.fill_null(_UNLABELED) if values.null_count else values)
 
     def repeat(self, num_times: int) -> Self:
         """The rows `num_times` times, one time after the other; none for 0 or less.

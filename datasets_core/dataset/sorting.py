@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import settings
+from datasets_core.dataset.index_file import ints_of
 from datasets_core.errors import ConfigurationError
 from datasets_core.store.table import Ints, RowTable
 
@@ -198,7 +199,7 @@ def _merging(runs: list[_Run], keys: SortKeys) -> Iterator[Ints]:
             last = int(starts[taking.index(bound) + 1]) - 1
             order = order[: int(np.flatnonzero(order == last)[0]) + 1]
         numbers = whole.column(_ROW).take(pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
-        yield numbers.to_numpy()
+        yield ints_of(numbers)
         left_behind = np.bincount(np.searchsorted(starts, order, side="right") - 1, minlength=len(blocks))
         ended = {number for number, rows in zip(taking, left_behind.tolist(), strict=True) if not runs[number].advance(rows)}
         runs = [run for number, run in enumerate(runs) if number not in ended]

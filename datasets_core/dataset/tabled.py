@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.dataset.display import dataset_text
+from datasets_core.dataset.index_file import ints_of
 from datasets_core.dataset.indices import row_numbers
 from datasets_core.dataset.lineage import Lineage
 from datasets_core.dataset.reading import Reading
@@ -175,8 +176,7 @@ def _fitting_features(schema: pa.Schema, features: Features | None) -> Features:
 
 
 def _index_of(indices: pa.Table, size: int) -> Ints:
-    column = indices.column(0)
-    rows = row_numbers(np.array(column.to_pylist(), dtype=np.int64), size)
+    rows = row_numbers(ints_of(indices.column(0)), size)
     return np.asarray(rows, dtype=np.int64)
 
 
