@@ -10,7 +10,6 @@ import pyarrow as pa
 from datasets_core.dataset.view import RowView
 from datasets_core.errors import ArgumentTypeError, CastError
 from datasets_core.format.formatter import Formatter
-from datasets_core.format.frames import single_rows
 from datasets_core.store.table import Ints
 
 
@@ -42,10 +41,7 @@ class TableRows:
     def rows_at(self, rows: range | Ints) -> Any:
         """See `Formatter.rows_at`."""
         table = self._view.table_at(rows)
-        if isinstance(self._frame(table.slice(0, 0)), pa.Table):
-            table = self._frame(table)
-            return [table.slice(i, 1) for i in range(table.num_rows)]
-        return [self._frame(row) for row in single_rows(table)]
+        return [self._frame(table.slice(i, 1)) for i in range(table.num_rows)]
 
     def columns_at(self, rows: range | Ints) -> Any:
         """See `Formatter.columns_at`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -70,10 +70,3 @@ def _polars(features: Mapping[str, FeatureType], reader: RowReader) -> Frame:
 def _decoded(table: pa.Table, column: str, reader: RowReader) -> list[Any]:
     read = reader.column_reader(column)
     return [value for chunk in table[column].chunks for value in read(chunk)]
-
-
-def single_rows(frame: Any) -> Iterator[Any]:
-    """The rows of a table or frame, each as a table or frame of its own."""
-    if isinstance(frame, pa.Table) or not hasattr(frame, "iloc"):
-        return (frame.slice(i, 1) for i in range(len(frame)))
-    return (frame.iloc[i : i + 1].reset_index(drop=True) for i in range(len(frame)))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.format.arrays import DEFAULT, STORED, Array, Casting, as_objects, cast, stacked
+from datasets_core.format.arrays import DEFAULT, STORED, Array, Casting, cast, stacked
 
 
 class Kit(Protocol):
@@ -232,7 +232,9 @@ def of_python(value: Any, made_for: Kit) -> Any:
     if isinstance(value, dict):
         return {name: of_python(inner, made_for) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return stacked([of_python(inner, made_for) for inner in value]) if value else as_objects([])
+        made = [of_python(inner, made_for) for inner in value]
+        is_numeric = bool(made) and all(isinstance(inner, (np.number, np.bool_)) for inner in made)
+        return np.array(made) if is_numeric else stacked(made)
     if isinstance(value, bool):
         return np.bool_(value)
     if isinstance(value, int):

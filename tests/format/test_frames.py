@@ -13,7 +13,7 @@ from datasets_core.features.codec import Decoder
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import Array2D
 from datasets_core.features.schema import Features
-from datasets_core.format.frames import framer, single_rows
+from datasets_core.format.frames import framer
 from datasets_core.format.row_reader import RowReader
 
 _FEATURES = Features({"a": Value("int32"), "j": Json(), "m": Array2D(shape=(1, 2), dtype="float32")})
@@ -42,11 +42,3 @@ def test_a_frame_of_several_chunks_or_of_none_has_all_rows(name: str) -> None:
 
 def test_arrow_tables_stay_as_they_are() -> None:
     assert _frame("arrow") is _TABLE
-
-
-@pytest.mark.parametrize("name", ["arrow", *_FRAMES])
-def test_single_rows_are_frames_of_one_row(name: str) -> None:
-    rows = list(single_rows(_frame(name)))
-
-    assert [len(row) for row in rows] == [1, 1]
-    assert [row["a"].to_pylist() if name == "arrow" else list(row["a"]) for row in rows] == [[1], [2]]

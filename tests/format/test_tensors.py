@@ -89,9 +89,10 @@ def test_tensorflow_stacks_ragged_lists_and_texts() -> None:
 def test_pictures_become_arrays_with_the_channels_where_the_framework_has_them(name: str) -> None:
     from PIL import Image
 
-    made = of_python({"p": Image.new("RGB", (3, 2)), "g": Image.new("L", (3, 2)), "n": [1, None]}, kit(name, {}))
+    made = of_python({"p": Image.new("RGB", (3, 2)), "g": Image.new("L", (3, 2)), "n": [1, None], "m": [1, 2]}, kit(name, {}))
 
     wanted = ((3, 2, 3), (1, 2, 3)) if name == "torch" else ((2, 3, 3), (2, 3))
     assert (made["p"].shape, made["g"].shape) == wanted
     assert made["p"].dtype == np.uint8
     assert made["n"].tolist() == [1, None]
+    assert (made["m"].tolist(), made["m"].dtype) == ([1, 2], np.int64)
