@@ -66,8 +66,10 @@ def is_url(path: str) -> bool:
     >>> is_url("s3://bucket/a.csv"), is_url("data/a.csv"), is_url("C://x")
     (True, False, False)
     """
-    head, mark, _ = path.partition("://")
-    return "::" in path or (bool(mark) and len(head) > 1 and head.replace("+", "").replace("-", "").isalnum())
+    if "://" not in path:  # asked of every file of a folder
+        return "::" in path
+    head = path.partition("://")[0]
+    return "::" in path or (len(head) > 1 and head.replace("+", "").replace("-", "").isalnum())
 
 
 def is_http(path: str) -> bool:

@@ -138,7 +138,7 @@ def test_a_file_and_data_files_exclude_each_other(tmp_path: Path) -> None:
     ("path", "words"),
     [
         ("acme/reviews", r"There is no folder, script or data file .*acme/reviews.*does not load from the Hugging Face Hub"),
-        ("squad", r"no format 'squad' \(formats: parquet, arrow, json, csv, text"),
+        ("squad", r"no format 'squad' \(formats: parquet, arrow, json, csv, imagefolder"),
         ("./here/or/there", r"There is no folder.*Check the path\."),
         ("none.py", r"none\.py cannot be read"),
     ],
