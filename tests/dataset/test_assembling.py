@@ -1,0 +1,61 @@
+"""Small results put together: in their order, and apart where their columns differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from datasets_core.dataset import assembling
+from datasets_core.dataset.assembling import Assembler, Draft
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.inputs import Inputs
+from datasets_core.errors import CastError
+
+
+def assembled(rows: Dataset, types: list[Any], size: int = 2) -> list[Any]:
+    """Batches of a kept column and one of the number of the batch, of these types."""
+    read = Inputs(rows)
+    assembler = Assembler(read)
+    made = []
+    for number, (block, kind) in enumerate(zip(read.batches(0, rows.num_rows, size), types, strict=True)):
+        column = pa.array([number] * block.num_rows).cast(kind)
+        made.append(assembler.add(Draft(block, ["a", "n"], [None, column], [None, None], True)))
+    return [each for each in [*made, assembler.flush()] if each is not None]
+
+
+@pytest.mark.parametrize("order", [range(6), [5, 4, 3, 2, 1, 0]])
+def test_equal_columns_become_one_batch(order: Any) -> None:
+    rows = Dataset.from_dict({"a": list(range(6))}).select(order)
+
+    ((batch, kinds, has_update, count),) = assembled(rows, [pa.int64()] * 3)
+
+    assert batch.to_pydict() == {"a": rows["a"][:], "n": [0, 0, 1, 1, 2, 2]}
+    assert (kinds, has_update, count) == ({}, True, 6)
+
+
+def test_another_type_begins_another_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Dataset.from_dict({"a": list(range(6))})
+
+    assert [each[0].num_rows for each in assembled(rows, [pa.int64(), pa.int8(), pa.int8()])] == [2, 4]
+    monkeypatch.setattr(assembling, "_MOST_ROWS", 1)
+    assert [each[0].num_rows for each in assembled(rows, [pa.int64()] * 3)] == [2, 2, 2]
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    block = Inputs(Dataset.from_dict({"a": [1, 2]})).block(0, 2)
+
+    with pytest.raises(CastError, match=r"'a': 2, 'n': 1"):
+        Draft(block, ["a", "n"], [None, pa.array([1])], [None, None], True).length()
+
+
+def test_rows_without_columns_are_counted() -> None:
+    read = Inputs(Dataset.from_dict({"a": [1, 2]}))
+    assembler = Assembler(read)
+    assembler.add(Draft(read.block(0, 2), [], [], [], True))
+
+    made = assembler.flush()
+
+    assert made is not None
+    assert made[0].num_rows == 2
