@@ -15,6 +15,7 @@ import json
 import lzma
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from json.encoder import encode_basestring_ascii
@@ -242,37 +243,49 @@ def _json_rows(dataset: Tabled, batch: tuple[int, int]) -> bytes:
 
 def _json_texts(values: list[Any], feature: FeatureType) -> list[str]:
     if _is_float(feature):
-        return [_json_float(value) for value in values]
+        return _json_floats(values)
     kind = feature_to_arrow(feature)
     if _is_text(kind):
         return ["null" if value is None else encode_basestring_ascii(value) for value in values]
     if pa.types.is_integer(kind):
         return ["null" if value is None else str(value) for value in values]
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return [_CONSTANTS[value] for value in values]
     write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
     return [write(value) for value in values]
 
 
-def _json_float(value: float | None) -> str:
-    """A float as pandas writes it: ten decimals, or ten digits and an exponent.
+_CONSTANTS = {None: "null", True: "true", False: "false"}
 
-    >>> _json_float(0.1 + 0.2), _json_float(1e20), _json_float(2.0), _json_float(float("nan"))
-    ('0.3', '1e+20', '2.0', 'null')
+
+def _json_floats(values: list[float | None]) -> list[str]:
+    """Floats as pandas writes them: ten decimals, or ten digits and an exponent.
+
+    >>> _json_floats([0.1 + 0.2, 1e20, 2.0, -0.5, float("nan"), None])
+    ['0.3', '1e+20', '2.0', '-0.5', 'null', 'null']
     """
-    if value is None or not math.isfinite(value):
-        return "null"
-    size = abs(value)
-    if size > 1e16 - 1 or (size < 1e-15 and size):
-        return f"{value:.10g}"
-    whole = int(size)
-    part = (size - whole) * 1e10
-    decimals = int(part)
+    import numpy as np
+
+    given = np.array(values, dtype=np.float64)  # None is NaN
+    size = np.abs(given)
+    is_usual = (size <= 1e16 - 1) & ((size >= 1e-15) | (size == 0))
+    usual = np.where(is_usual, size, 0.0)
+    whole = usual.astype(np.int64)
+    part = (usual - whole) * 1e10
+    decimals = part.astype(np.int64)
     rest = part - decimals
-    if rest > 0.5 or (rest == 0.5 and (not decimals or decimals & 1)):
-        decimals += 1
-        if decimals >= 10**10:
-            whole, decimals = whole + 1, 0
-    digits = f"{decimals:010d}".rstrip("0") or "0"
-    return f"{'-' if value < 0 else ''}{whole}.{digits}"
+    decimals += (rest > 0.5) | ((rest == 0.5) & ((decimals == 0) | (decimals & 1 == 1)))
+    over = decimals >= 10**10
+    whole += over
+    decimals[over] = 0
+    pairs = zip(whole.tolist(), decimals.tolist(), strict=True)
+    texts = [f"{units}.{digits:010d}".rstrip("0") if digits else f"{units}.0" for units, digits in pairs]
+    for row in np.flatnonzero(given < 0).tolist():
+        texts[row] = f"-{texts[row]}"
+    for row in np.flatnonzero(~is_usual).tolist():
+        value = values[row]
+        texts[row] = "null" if value is None or not math.isfinite(value) else f"{value:.10g}"
+    return texts
 
 
 def _json_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int, int]) -> bytes:
@@ -284,7 +297,9 @@ def _json_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[in
         for name in decoded:
             frame[name] = object_column(columns[name])
     try:
-        text: str = frame.to_json(None, **options)
+        with warnings.catch_warnings():  # pandas is about to write moments as ISO texts; `date_format="iso"` does so now
+            warnings.filterwarnings("ignore", message=".*datetime/timedelta")
+            text: str = frame.to_json(None, **options)
     except (UnicodeDecodeError, OverflowError) as error:
         raise _unwritable(dataset, frame, options, error) from error
     return (text if text.endswith("\n") or not text else text + "\n").encode("utf-8", "surrogatepass")

@@ -39,9 +39,7 @@ class _Refusing(placing._Folder):
 
 
 @pytest.mark.parametrize("refused", ["state.json", "dataset_dict.json"])
-def test_a_commit_that_fails_leaves_the_old_files_alone(
-    refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_that_fails_leaves_the_old_files_alone(refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "README.md").write_text("mine")
     saved: Any = _some(3) if refused == "state.json" else DatasetDict({"x": _some(3)})
     saved.save_to_disk(tmp_path)

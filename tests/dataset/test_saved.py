@@ -79,7 +79,9 @@ def test_no_rows_and_no_files_still_have_columns(tmp_path: Path) -> None:
 
 def test_row_numbers_that_old_versions_wrote_are_followed(tmp_path: Path) -> None:
     saved = _written(tmp_path, [10, 20, 30])
-    write_stream(str(tmp_path / "i.arrow"), pa.schema({"i": pa.uint64()}), [pa.record_batch({"i": pa.array([2, 0], pa.uint64())})])
+    write_stream(
+        str(tmp_path / "i.arrow"), pa.schema({"i": pa.uint64()}), [pa.record_batch({"i": pa.array([2, 0], pa.uint64())})]
+    )
     _, index = open_saved(str(tmp_path), _saved(shards=saved.shards, index_files=("i.arrow",)))
     assert index is not None
     assert index.column(0).to_pylist() == [2, 0]
