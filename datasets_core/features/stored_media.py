@@ -101,13 +101,16 @@ def embedded_arrays(array: pa.Array, paths: MediaPaths, *, local_files: bool, re
     held = 0
     for row in array:
         value: Any = row.as_py()
-        path = None if value is None else value["path"]
+        if value is None:
+            rows.append(None)
+            continue
+        path = value["path"]
         if path is not None and (remote_files if files.is_url(path) else local_files):
             if value["bytes"] is None:
                 with paths.open(path) as file:
                     value["bytes"] = file.read()
             value["path"] = base_name(path)
-        size = len(value["bytes"] or b"") if value is not None else 0
+        size = len(value["bytes"] or b"")
         if rows and held + size > _CHUNK_BYTES:
             done.append(media_array(rows))
             rows, held = [], 0
