@@ -21,11 +21,10 @@ def blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
     if index is None:
         yield from table.batches()
         return
-    start = 0
-    while start < len(index):
-        rows = index[start : start + _rows_of_a_block(table, int(index[start]))]
-        yield from table.take(rows).to_batches()
-        start += len(rows)
+    for gathered in table.batches_at(index):
+        step = max(1, min(_BLOCK_ROWS, _BLOCK_BYTES * gathered.num_rows // max(1, gathered.nbytes)))
+        for start in range(0, gathered.num_rows, step):
+            yield gathered.slice(start, step)
 
 
 def joined_blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
@@ -59,12 +58,6 @@ def _together(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
         return together
     except pa.ArrowException:  # types that pyarrow does not concatenate
         return batches
-
-
-def _rows_of_a_block(table: RowTable, row: int) -> int:
-    """How many rows such as `row` and its neighbours make a block."""
-    piece = table.piece(table.locate(row)[0])
-    return max(1, min(_BLOCK_ROWS, _BLOCK_BYTES * int(piece.num_rows) // max(1, int(piece.nbytes))))
 
 
 def stream(table: RowTable, index: Ints | None, schema: pa.Schema) -> pa.RecordBatchReader:
