@@ -103,7 +103,12 @@ def test_a_picture_is_decoded_only_where_it_is_looked_at(monkeypatch: pytest.Mon
     before = shown._table.to_table().column("i").to_pylist()
     opened: list[Any] = []
     decode = Image.decode_example
-    monkeypatch.setattr(Image, "decode_example", lambda self, value, *rest: opened.append(1) or decode(self, value, *rest))
+
+    def decoded(self: Image, value: Any, *rest: Any) -> Any:
+        opened.append(value)
+        return decode(self, value, *rest)
+
+    monkeypatch.setattr(Image, "decode_example", decoded)
 
     def untouched(row: dict[str, Any]) -> dict[str, Any]:
         row["n"] += 1
