@@ -249,6 +249,8 @@ class DownloadManager:
         return self._with_local_end(place) if files.is_url(place) else place
 
     def _resolved_text(self, url: str) -> str:
+        if url.startswith("/") and "://" not in url and "::" not in url:  # most are, and there may be thousands
+            return url
         if files.is_url(url) and ("::" in url or not url.startswith(_FILE_SCHEME)):
             return url
         local = files.local_path(url)

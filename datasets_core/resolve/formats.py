@@ -170,9 +170,10 @@ def _inside(path: str) -> Iterable[tuple[str, Choice]]:
 def _kept(paths: DataFilesList, found: Mapping[str, Choice | None], winner: Choice, beside: Container[str]) -> DataFilesList:
     if any(found[path] is not None for path in paths):
         kept = [path for path in paths if found[path] == winner]
-        if beside or not kept:
-            kept += [path for path in paths if _file_name(path) in beside or registry.is_archive(path)]
-        return paths.keep(kept)
+        if len(kept) < len(paths) and (beside or not kept):
+            others = (path for path in paths if found[path] != winner)
+            kept += [path for path in others if _file_name(path) in beside or registry.is_archive(path)]
+        return paths if len(kept) == len(paths) else paths.keep(kept)
     return paths.keep([path for path in paths if registry.is_archive(path)])
 
 

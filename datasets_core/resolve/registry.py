@@ -43,6 +43,36 @@ BUILT_IN = {
     "sql": "datasets_core.builders.sql:Sql",
     "text": "datasets_core.builders.text:Text",
 }
+# What the modules of these formats say in EXTENSIONS: to ask each of them would import them all.
+_EXTENSIONS = {
+    "parquet": ".parquet .geoparquet .gpq",
+    "arrow": ".arrow",
+    "json": ".json .jsonl .ndjson",
+    "csv": ".csv .tsv",
+    "imagefolder": (
+        ".blp .bmp .dib .bufr .cur .pcx .dcx .dds .ps .eps .fit .fits .fli .flc .ftc .ftu .gbr .gif .grib "
+        ".png .apng .jp2 .j2k .jpc .jpf .jpx .j2c .icns .ico .im .iim .tif .tiff .jfif .jpe .jpg .jpeg .msp "
+        ".pcd .pxr .pbm .pgm .ppm .pnm .psd .bw .rgb .rgba .sgi .ras .tga .icb .vda .vst .webp .wmf .emf .xbm "
+        ".xpm"
+    ),
+    "audiofolder": (
+        ".mpg .aiff .au .avr .caf .flac .htk .svx .mat4 .mat5 .mpc2k .ogg .paf .pvf .raw .rf64 .sd2 .sds "
+        ".ircam .voc .w64 .wav .nist .wavex .wve .xi .mp3 .opus .3gp .3g2 .asf .flv .m4v .webm .f4v .wmv .wma "
+        ".ogm .mxf .nut"
+    ),
+    "videofolder": ".mpeg .avi .mp4 .mov .mkv",
+    "pdffolder": ".pdf",
+    "webdataset": ".tar",
+    "hdf5": ".hdf5 .h5",
+    "xml": ".xml",
+    "conll": ".conll .conllu",
+    "fasta": ".fa .fasta .fna .ffn .faa .frn .afa",
+    "fastq": ".fq .fastq",
+    "meshfolder": ".glb .gltf .ply .stl",
+    "niftifolder": ".nii .nii.gz",
+    "text": ".txt",
+}
+FORMATS = {extension: name for name, listed in _EXTENSIONS.items() for extension in listed.split()}
 COMPRESSION = frozenset((".gz", ".bz2", ".xz", ".lz4", ".zst", ".zip", ".tar", ".tgz", ".rar", ".7z"))
 
 _classes: dict[str, type[DatasetBuilder]] = {}
@@ -143,11 +173,8 @@ def _by_extension(extension: str) -> tuple[str, Mapping[str, Any]] | None:
 
 @lru_cache(maxsize=512)
 def _built_in_by_extension(extension: str) -> tuple[str, Mapping[str, Any]] | None:
-    for name in BUILT_IN:
-        options = _extensions_of(name).get(extension)
-        if options is not None:
-            return name, options
-    return None
+    name = FORMATS.get(extension)
+    return None if name is None else (name, _extensions_of(name)[extension])
 
 
 @lru_cache(maxsize=512)

@@ -63,7 +63,12 @@ CASES = {
     "dropped metadata": ("imagefolder", CLASSES | {"metadata.jsonl": LINES}, {"drop_metadata": True}),
     "metadata by split": (
         None,
-        {"train/a.png": A, "test/b.png": B, "train/metadata.csv": b"file_name,t\na.png,A\n", "test/metadata.csv": b"file_name,t\nb.png,B\n"},
+        {
+            "train/a.png": A,
+            "test/b.png": B,
+            "train/metadata.csv": b"file_name\na.png\n",
+            "test/metadata.csv": b"file_name\nb.png\n",
+        },
         {},
     ),
     "several files": (None, {"a.png": A, "b.png": B, "metadata.csv": b"left_file_name,mask_file_name\nb.png,a.png\n"}, {}),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 
 import pytest
@@ -91,3 +92,11 @@ def test_a_broken_package_does_not_stop_the_search_for_an_extension(install: Cal
     with pytest.warns(DataFilesWarning, match="'half'"):
         assert registry.format_of("a.unheard") is None
     assert registry.format_of("a.csv") == ("csv", {})
+
+
+def test_the_extensions_of_built_in_formats_are_those_of_their_modules() -> None:
+    said: dict[str, str] = {}
+    for name, home in registry.BUILT_IN.items():
+        for extension in getattr(importlib.import_module(home.partition(":")[0]), "EXTENSIONS", {}):
+            said.setdefault(extension, name)
+    assert said == registry.FORMATS
