@@ -293,19 +293,13 @@ def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterat
 
 @contextlib.contextmanager
 def _new_object(url: str, storage_options: dict[str, Any] | None) -> Iterator[IO[bytes]]:
-    store, inner = filesystem(url, storage_options)
+    # an instance of its own: the files of a transaction belong to the instance, which threads would share
+    store, inner = filesystem(url, {**(storage_options or {}), "skip_instance_cache": True})
     parent = inner.rpartition("/")[0]
     if parent:
         store.makedirs(parent, exist_ok=True)
-    handle = store.open(inner, "wb", autocommit=False)  # a store makes an object of it when it is committed
-    try:
+    with store.transaction, store.open(inner, "wb") as handle:  # an object when it is committed, else dropped
         yield handle
-        handle.close()
-    except BaseException:
-        with contextlib.suppress(Exception):  # each store has errors of its own; the first failure is the one to tell
-            handle.discard()
-        raise
-    handle.commit()
 
 
 def sync_file(path: str) -> None:

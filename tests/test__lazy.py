@@ -30,3 +30,9 @@ def test_an_unknown_name_is_an_attribute_error(package: types.ModuleType) -> Non
 
 def test_names_are_listed_before_they_are_opened(package: types.ModuleType) -> None:
     assert "sqrt" in dir(package)
+
+
+def test_a_name_from_above_is_looked_up_when_it_is_asked_for() -> None:
+    assert _lazy.later("json", "dumps")({"a": 1}) == '{"a": 1}'
+    with pytest.raises(ModuleNotFoundError):
+        _lazy.later("datasets_core.no_such_file", "x")

@@ -261,3 +261,29 @@ def test_a_lock_below_a_file_is_a_disk_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DatasetDiskError, match="file is no folder"), files.locked(str(tmp_path / "file" / "lock")):
         pass
+
+
+def test_a_new_file_appears_when_the_block_ends_well(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyError), files.new_file(str(path)) as out:
+        out.write(b"half")
+        raise KeyError
+    assert path.read_bytes() == b"old"
+    with files.new_file(str(path)) as out:
+        out.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_new_object_of_a_store_appears_when_the_block_ends_well(tmp_path: Path) -> None:
+    url = f"memory://{tmp_path.name}/a"
+    with pytest.raises(KeyError), files.new_file(url) as out:
+        out.write(b"half")
+        raise KeyError
+    assert files.entry(url) is None
+    with files.new_file(url) as out:
+        out.write(b"new")
+    with files.open_binary(url) as found:
+        assert found.read() == b"new"

@@ -41,6 +41,8 @@ def cast(array: pa.Array, feature: FeatureType) -> list[Any]:
         (pa.array(["2020-01-02T12:00:00"]), Value("timestamp[s]"), [NOON]),
         (pa.array(["2020-01-02T13:00:00+01:00"]), Value("timestamp[s]"), [NOON]),
         (pa.array(["2020-01-02"]), Value("timestamp[s, tz=UTC]"), [dt.datetime(2020, 1, 2, tzinfo=dt.UTC)]),
+        (pa.array(["23:59:59.999000", None]), Value("time32[ms]"), [dt.time(23, 59, 59, 999_000), None]),
+        (pa.array(["01:02:03"]), Value("time64[us]"), [dt.time(1, 2, 3)]),
         (pa.array([5]), Value("decimal128(4, 2)"), [5]),
         (pa.array([1.25]), Value("decimal128(4, 2)"), [1.25]),
         (pa.array([0.1]), Value("float16"), [0.0999755859375]),

@@ -59,6 +59,39 @@ def _stream(datasets: Any, request: dict[str, Any]) -> Any:
     return described(datasets.Dataset.from_file(request["file"]))
 
 
+def _saved(datasets: Any, request: dict[str, Any]) -> Any:
+    found = datasets.load_from_disk(request["folder"])
+    kinds = found if isinstance(found, dict) else {"": found}
+    form = {key: value for key, value in next(iter(kinds.values())).format.items() if key != "format_kwargs"}
+    return {name: described(each.with_format(None)) for name, each in kinds.items()} | {"format": form}
+
+
+def _save(datasets: Any, request: dict[str, Any]) -> Any:
+    """Save some rows in a format, alone and as a dictionary."""
+    made = datasets.Dataset.from_dict({"a": [1, 2, 3], "s": ["x", None, "z"]}, split="train").shuffle(seed=3)
+    made.with_format("arrow", columns=["s"]).save_to_disk(os.path.join(request["folder"], "one"), num_shards=2)
+    group = datasets.DatasetDict({"train": made, "test": made.select([0])})
+    group.save_to_disk(os.path.join(request["folder"], "group"))
+    return {**described(made), "fingerprint": made._fingerprint}
+
+
+def _texts(datasets: Any, request: dict[str, Any]) -> Any:
+    """The bytes of csv and JSON, each column of a Parquet file alone."""
+    import io
+
+    made = datasets.Dataset.from_parquet(request["file"])
+    found: dict[str, Any] = {}
+    for name in made.column_names:
+        for method in ("to_csv", "to_json"):
+            file = io.BytesIO()
+            try:
+                size = getattr(made.select_columns(name), method)(file)
+                found[f"{method} {name}"] = [size, file.getvalue().hex()]
+            except Exception:  # bytes that are no text, and the year 1
+                found[f"{method} {name}"] = None
+    return found
+
+
 def _info(datasets: Any, request: dict[str, Any]) -> Any:
     info = datasets.DatasetInfo.from_directory(request["folder"])
     names = ["description", "license", "builder_name", "dataset_name", "config_name", "dataset_size", "download_checksums"]
@@ -105,7 +138,7 @@ def _answer() -> None:
     import datasets
 
     datasets.disable_progress_bars()
-    acts = {"load": _load, "stream": _stream, "info": _info, "write": _write}
+    acts = {"load": _load, "stream": _stream, "info": _info, "write": _write, "saved": _saved, "save": _save, "texts": _texts}
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         request = json.loads(line)
