@@ -293,7 +293,7 @@ class ColumnChanges(Tabled):
         """Some columns computed anew, the others as they are stored, all under `features` and in their order."""
         other = self._derived(operation, *arguments, new_fingerprint=new_fingerprint)
         if changes and self._index is not None and _SPARSE * len(self._index) < self._table.num_rows:
-            other._table, other._index = self._gathered(), None
+            other._table, other._index = self._gathered(keep_in_memory=bool(keeping.get("keep_in_memory"))), None
         table, index = other._table, other._index
         if changes:
             made = Features({name: features[name] for name in changes})
@@ -313,12 +313,13 @@ class ColumnChanges(Tabled):
         other._info.features = features
         return other
 
-    def _gathered(self) -> RowTable:
+    def _gathered(self, keep_in_memory: bool = False) -> RowTable:
         """The rows that are shown, as a table of their own."""
         from datasets_core.dataset.cached import written  # as above
 
         table, index = self._table, self._index
-        return written(self, self._lineage.then("gathered"), lambda: blocks(table, index), self.features)
+        lineage = self._lineage.then("gathered")
+        return written(self, lineage, lambda: blocks(table, index), self.features, keep_in_memory=keep_in_memory)
 
     def _widened(self, wide: Features) -> Self:
         """The same rows under features with more columns, which are null, or with kinds for columns of nulls."""
