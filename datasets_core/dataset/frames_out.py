@@ -94,7 +94,7 @@ def write_sql(dataset: Tabled, name: str, con: Any, batch_size: int | None, opti
     written = 0
     with contextlib.ExitStack() as stack, progress("Writing SQL", total=dataset.num_rows) as bar:
         if isinstance(con, str):
-            alchemy = needed("sqlalchemy", "A database named by a URI", "sqlalchemy")
+            alchemy = needed("sqlalchemy", "A database named by a URI", "datasets_core[sql]")
             engine = alchemy.create_engine(con)
             stack.callback(engine.dispose)
             con = stack.enter_context(engine.begin())  # all rows, or none

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
@@ -88,14 +88,11 @@ def _is_ours_alone(folder: str) -> bool:
     """Whether the folder holds nothing but a saved dataset, or nothing at all."""
     if not os.path.lexists(folder):
         return True
+    splits = set(_splits(folder, None))
     for here, subfolders, names in os.walk(folder):
-        if any(_OWN.fullmatch(name) is None and name not in _JSON for name in names):
-            return False
-        if here == folder and subfolders and not os.path.isfile(os.path.join(folder, GROUP_FILE)):
+        if not all(map(_is_own, names)) or set(subfolders) - (splits if here == folder else set()):
             return False
         if any(os.path.islink(os.path.join(here, name)) for name in (*subfolders, *names)):
-            return False
-        if here != folder and subfolders:
             return False
     return True
 
@@ -104,7 +101,7 @@ def _is_ours_alone(folder: str) -> bool:
 
 
 class _Place(Protocol):
-    def names(self) -> set[str]: ...
+    def names(self, parts: Iterable[str]) -> set[str]: ...
     def put(self, local: str, name: str) -> None: ...
     def write(self, name: str, content: bytes) -> None: ...
     def remove(self, name: str) -> None: ...
@@ -115,18 +112,30 @@ def _place_of(target: str, staged: StagedFolder, storage_options: dict[str, Any]
     return _Store(place, storage_options) if files.is_url(place) else _Folder(staged)
 
 
+def _is_own(name: str) -> bool:
+    return name in _JSON or _OWN.fullmatch(name) is not None
+
+
+def _splits(folder: str, storage_options: dict[str, Any] | None) -> list[str]:
+    """The splits of a dictionary that stands in the folder."""
+    try:
+        names = read_json(files.join(folder, GROUP_FILE), storage_options)["splits"]
+        return [name for name in names if isinstance(name, str) and name not in {".", ".."} and not {"/", "\\"} & set(name)]
+    except (DatasetsCoreError, TypeError, KeyError):
+        return []
+
+
 class _Folder:
     def __init__(self, staged: StagedFolder) -> None:
         self._staged, self._root = staged, staged.target
 
-    def names(self) -> set[str]:
-        """Files of saved datasets, in the folder and one below."""
-        if not os.path.isdir(self._root):
-            return set()
-        found = set()
-        for folder in ("", *(entry.name for entry in os.scandir(self._root) if entry.is_dir(follow_symlinks=False))):
-            here = os.path.join(self._root, folder)
-            found |= {os.path.join(folder, name) for name in os.listdir(here) if _OWN.fullmatch(name) or name in _JSON}
+    def names(self, parts: Iterable[str]) -> set[str]:
+        """Files of saved datasets: of the one in the folder, of the splits that it names, and of `parts`."""
+        found: set[str] = set()
+        for part in {"", *parts, *_splits(self._root, None)}:
+            here = os.path.join(self._root, part)
+            if os.path.isdir(here):
+                found |= {os.path.join(part, name) for name in os.listdir(here) if _is_own(name)}
         return found
 
     def put(self, local: str, name: str) -> None:
@@ -158,18 +167,18 @@ class _Folder:
 
 class _Store:
     def __init__(self, url: str, storage_options: dict[str, Any] | None) -> None:
-        self._url = url
+        self._url, self._options = url, storage_options
         self._store, root = files.filesystem(url, storage_options)
         self._root = root.rstrip("/")
 
-    def names(self) -> set[str]:
+    def names(self, parts: Iterable[str]) -> set[str]:
         self._store.invalidate_cache()
-        try:
-            found = self._store.find(self._root, maxdepth=2)
-        except FileNotFoundError:
-            return set()
-        names = {path[path.index(self._root) + len(self._root) + 1 :] for path in found if self._root in path}
-        return {name for name in names if _OWN.fullmatch(os.path.basename(name)) or os.path.basename(name) in _JSON}
+        found: set[str] = set()
+        for part in {"", *parts, *_splits(self._url, self._options)}:
+            with contextlib.suppress(FileNotFoundError):
+                paths = self._store.find(f"{self._root}/{part}".rstrip("/"), maxdepth=1)
+                found |= {os.path.join(part, os.path.basename(path)) for path in paths if _is_own(os.path.basename(path))}
+        return found
 
     def put(self, local: str, name: str) -> None:
         path = f"{self._root}/{name}"
@@ -190,7 +199,7 @@ class _Store:
 
 
 def _put_into(place: _Place, folder: str, parts: Mapping[str, Saved], group: bool) -> None:
-    old = place.names()
+    old = place.names(parts)
     placed: list[str] = []
     try:
         named: dict[str, Saved] = {}

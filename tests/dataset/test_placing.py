@@ -52,6 +52,16 @@ def test_a_commit_that_fails_leaves_the_old_files_alone(refused: str, tmp_path: 
     assert load_from_disk(tmp_path).num_rows == saved.num_rows
 
 
+def test_results_and_other_datasets_below_the_folder_stay(tmp_path: Path) -> None:
+    for name in ("cache-ab12", "notes"):
+        _some(2).save_to_disk(tmp_path / name)
+    for _ in range(2):
+        _some(3).save_to_disk(tmp_path)
+        DatasetDict({"x": _some(3)}).save_to_disk(tmp_path)
+    for name in ("cache-ab12", "notes"):
+        assert load_from_disk(tmp_path / name).num_rows == 2
+
+
 def test_splits_that_are_gone_leave_nothing(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("mine")
     DatasetDict({"x": _some(3), "y": _some(2)}).save_to_disk(tmp_path)

@@ -105,3 +105,18 @@ def test_a_stream_is_copied_as_it_is(tmp_path: Path, out: Path) -> None:
     second.mkdir()
     (shard,) = write_rows(again, str(second), Shards())
     assert (second / shard.name).read_bytes() == next(out.glob("*.arrow")).read_bytes()
+
+
+@pytest.mark.optional("PIL")
+def test_the_bytes_of_pictures_go_into_the_rows(tmp_path: Path) -> None:
+    from PIL import Image as Picture
+
+    from datasets_core import Image
+
+    Picture.new("RGB", (2, 2)).save(tmp_path / "red.png")
+    paths = [str(tmp_path / "red.png"), None]
+    pictures = Dataset.from_dict({"image": paths}, features=Features({"image": Image(decode=False)}))
+    pictures.save_to_disk(tmp_path / "set")
+    content = (tmp_path / "red.png").read_bytes()
+    (tmp_path / "red.png").unlink()
+    assert Dataset.load_from_disk(tmp_path / "set")[:] == {"image": [{"bytes": content, "path": "red.png"}, None]}
