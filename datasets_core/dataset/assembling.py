@@ -65,11 +65,11 @@ class Assembler:
         self._schema: pa.Schema | None = None
         self._kinds: Mapping[str, FeatureType] = {}
 
-    def add(self, draft: Draft) -> Made | None:
+    def add(self, draft: Draft) -> list[Made]:
         """Take a draft; the rows before it, if it ends them."""
         length = draft.length()
         types = [None if array is None else array.type for array in draft.arrays]
-        made = None if self._continues(draft, types) else self.flush()
+        made = [] if self._continues(draft, types) else self.flush()
         if not self._drafts:
             self._types = types
         self._drafts.append(draft)
@@ -93,28 +93,34 @@ class Assembler:
             and self._types == types
         )
 
-    def flush(self) -> Made | None:
-        """The rows that wait."""
+    def flush(self) -> list[Made]:
+        """The rows that wait; of a very large block in several batches, so that columns that stay are not put together."""
         drafts = self._drafts
         if not drafts:
-            return None
-        first = drafts[0]
-        arrays = [self._array(drafts, column) for column in range(len(first.names))]
-        made = (*self._batch(first, arrays), first.has_update, self._rows)
+            return []
+        first, rows = drafts[0], self._rows
+        is_cut = len(drafts) == 1 and self._inputs.index is None and any(array is None for array in first.arrays)
+        step = _MOST_ROWS if is_cut else max(rows, 1)
+        made: list[Made] = []
+        for start in range(0, max(rows, 1), step):
+            stop = min(start + step, rows)
+            arrays = [self._array(drafts, column, start, stop) for column in range(len(first.names))]
+            made.append((*self._batch(first, arrays), first.has_update, stop - start))
         self._drafts = []
         self._length = self._rows = self._bytes = 0
         return made
 
-    def _array(self, drafts: list[Draft], column: int) -> pa.Array:
+    def _array(self, drafts: list[Draft], column: int, start: int, stop: int) -> pa.Array:
         name = drafts[0].names[column]
         if drafts[0].arrays[column] is None:
-            if self._inputs.index is None and len(drafts) > 1:
-                start = drafts[0].block.start
-                return self._inputs.stored(name, start, start + self._rows)
+            if self._inputs.index is None and stop > start:
+                first = drafts[0].block.start
+                return self._inputs.stored(name, first + start, first + stop)
             parts = [draft.block.array(name) for draft in drafts]
         else:
             parts = [draft.arrays[column] for draft in drafts]
-        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        whole = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        return whole.slice(start, stop - start) if stop - start < self._rows else whole
 
     def _batch(self, first: Draft, arrays: list[pa.Array]) -> tuple[pa.RecordBatch, Mapping[str, FeatureType]]:
         if not arrays:

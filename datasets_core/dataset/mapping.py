@@ -72,12 +72,8 @@ class Mapper:
     def _assembled(self, drafts: Iterable[Draft]) -> Iterator[Made]:
         assembler = Assembler(self.inputs)
         for draft in drafts:
-            made = assembler.add(draft)
-            if made is not None:
-                yield made
-        made = assembler.flush()
-        if made is not None:
-            yield made
+            yield from assembler.add(draft)
+        yield from assembler.flush()
 
     def _drafts(self, start: int, stop: int, shift: int) -> Iterator[Draft]:
         plan = self._plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from datasets_core.config import settings
 from datasets_core.dataset.arguments import as_features, checked_batch_size, names_of
@@ -48,7 +48,7 @@ class Transforms(Tabled):
         new_fingerprint: str | None = None,
         desc: str | None = None,
         try_original_type: bool | None = True,
-        on_mixed_types: Literal["use_json"] | None = "use_json",
+        on_mixed_types: str | None = "use_json",
         engine: str | Engine | None = None,
     ) -> Self:
         """The rows updated with what `function` returns for each row, or for each batch of rows.

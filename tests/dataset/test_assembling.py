@@ -18,11 +18,11 @@ def assembled(rows: Dataset, types: list[Any], size: int = 2) -> list[Any]:
     """Batches of a kept column and one of the number of the batch, of these types."""
     read = Inputs(rows)
     assembler = Assembler(read)
-    made = []
+    made: list[Any] = []
     for number, (block, kind) in enumerate(zip(read.batches(0, rows.num_rows, size), types, strict=True)):
         column = pa.array([number] * block.num_rows).cast(kind)
-        made.append(assembler.add(Draft(block, ["a", "n"], [None, column], [None, None], True)))
-    return [each for each in [*made, assembler.flush()] if each is not None]
+        made += assembler.add(Draft(block, ["a", "n"], [None, column], [None, None], True))
+    return [*made, *assembler.flush()]
 
 
 @pytest.mark.parametrize("order", [range(6), [5, 4, 3, 2, 1, 0]])
@@ -39,7 +39,7 @@ def test_another_type_begins_another_batch(monkeypatch: pytest.MonkeyPatch) -> N
     rows = Dataset.from_dict({"a": list(range(6))})
 
     assert [each[0].num_rows for each in assembled(rows, [pa.int64(), pa.int8(), pa.int8()])] == [2, 4]
-    monkeypatch.setattr(assembling, "_MOST_ROWS", 1)
+    monkeypatch.setattr(assembling, "_MOST_ROWS", 2)
     assert [each[0].num_rows for each in assembled(rows, [pa.int64()] * 3)] == [2, 2, 2]
 
 
@@ -55,7 +55,19 @@ def test_rows_without_columns_are_counted() -> None:
     assembler = Assembler(read)
     assembler.add(Draft(read.block(0, 2), [], [], [], True))
 
-    made = assembler.flush()
+    ((batch, *_),) = assembler.flush()
 
-    assert made is not None
-    assert made[0].num_rows == 2
+    assert batch.num_rows == 2
+
+
+def test_a_very_large_block_becomes_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembling, "_MOST_ROWS", 2)
+    rows = Dataset.from_dict({"a": list(range(5))})
+
+    made = assembled(rows, [pa.int64()], size=5)
+
+    assert [each[0].to_pydict() for each in made] == [
+        {"a": [0, 1], "n": [0, 0]},
+        {"a": [2, 3], "n": [0, 0]},
+        {"a": [4], "n": [0]},
+    ]
