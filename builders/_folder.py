@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ from datasets_core.errors import ConfigurationError
 from datasets_core.features.cast import cast_table
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.merge import merge_schemas
-from datasets_core.features.nesting import list_array, list_parts, struct_array, struct_parts
+from datasets_core.features.nesting import list_array, list_parts, struct_array, struct_parts, validity
 from datasets_core.features.plain import plain_array
 from datasets_core.features.schema import Features
 from datasets_core.files import is_url
@@ -32,12 +33,12 @@ from datasets_core.redact import redact
 
 from ._folder_files import FolderFiles, Member
 from ._folder_metadata import METADATA_FILENAMES, PLACE, Locator, first_names, places, read_metadata
+from ._gather import gathered
 from ._source import Source
 from ._tables import FileBuilder, warn_left_out
 
 _PART_BYTES = 16 << 20
 _MOST_PARTS = 64
-_MOST_BYTES = (1 << 31) - (1 << 16)  # of one file: what the offsets of one Arrow array can hold
 _SHOWN = 3
 _SPLIT_WORDS = frozenset(word for words in SPLIT_KEYWORDS.values() for word in words)
 
@@ -85,11 +86,11 @@ class Part:
 
     Attributes:
         rows: the table.
-        bounds: where batches end, in rows.
+        bounds: where batches end, in rows, and how many bytes of files are in each.
     """
 
     rows: pa.Table
-    bounds: tuple[int, ...]
+    bounds: tuple[tuple[int, int], ...]
 
 
 class FolderBuilder(FileBuilder):
@@ -129,7 +130,9 @@ class FolderBuilder(FileBuilder):
         else:
             tables = {split: [self._plain(found, labels)] for split, found in files.items()}
         features = self._settle([table for found in tables.values() for table in found], labels)
-        return [SplitGenerator(split, {"parts": self._parts(found, features)}) for split, found in tables.items()]
+        parts = {split: self._parts(found, features) for split, found in tables.items()}
+        self._sizes = {}  # the builder goes to every process
+        return [SplitGenerator(split, {"parts": found}) for split, found in parts.items()]
 
     # -- the files
 
@@ -277,73 +280,47 @@ class FolderBuilder(FileBuilder):
         batch_bytes, batch_rows = settings().batch_bytes, settings().batch_rows
         parts, start = [], 0
         for stop in stops:
-            parts.append(Part(whole.slice(start, stop - start), tuple(_cut(weights[start:stop], batch_bytes, batch_rows))))
+            own = weights[start:stop]
+            ends = _cut(own, batch_bytes, batch_rows)
+            sizes = (int(own[begin:end].sum()) for begin, end in pairwise([0, *ends]))
+            parts.append(Part(whole.slice(start, stop - start), tuple(zip(ends, sizes, strict=True))))
             start = stop
         return parts
 
     def _generate_tables(self, parts: Sequence[Part]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:  # type: ignore[override]
         for number, part in enumerate(parts):
             start = 0
-            for index, stop in enumerate(part.bounds):
+            for index, (stop, size) in enumerate(part.bounds):
                 rows = part.rows.slice(start, stop - start)
-                columns = {name: self._filled(_one(rows.column(name))) for name in rows.column_names}
+                columns = {name: self._filled(_one(rows.column(name)), size) for name in rows.column_names}
                 yield (number, index), pa.RecordBatch.from_arrays(list(columns.values()), schema=_schema(rows.schema, columns))
                 start = stop
 
-    def _filled(self, array: pa.Array) -> pa.Array:
-        """A planned column with the files in place of their places."""
+    def _filled(self, array: pa.Array, most_bytes: int) -> pa.Array:
+        """A planned column with the files, about `most_bytes` of them, in place of their places."""
         if not _has_places(array.type):
             return array
         if array.type.equals(PLACE):
-            return self._media(array)
+            return self._media(array, most_bytes)
         if pa.types.is_struct(array.type):
             valid, fields = struct_parts(array)
-            children = [self._filled(field) for field in fields.values()]
+            children = [self._filled(field, most_bytes) for field in fields.values()]
             made = pa.struct([(name, child.type) for name, child in zip(fields, children, strict=True)])
             return struct_array(made, len(array), valid, children)
         lengths, valid, child = list_parts(array)
-        filled = self._filled(child)
+        filled = self._filled(child, most_bytes)
         return list_array(pa.list_(filled.type), lengths, valid, filled)
 
-    def _media(self, array: pa.Array) -> pa.Array:
-        from datasets_core.features.stored_media import media_array
+    def _media(self, array: pa.Array, most_bytes: int) -> pa.Array:
+        from datasets_core.features.stored_media import STORAGE, binary_array
 
-        local, stored = (field.to_pylist() for field in array.flatten())
-        embed = self.config.embed_files
-        return media_array(
-            [
-                None if path is None else {"bytes": read_whole(path, name) if embed else None, "path": name}
-                for path, name in zip(local, stored, strict=True)
-            ]
-        )
-
-
-def read_whole(path: str, name: str) -> bytes:
-    """The bytes of one file.
-
-    Raises:
-        FileFormatError: it is larger than a value can be, or a Git-LFS pointer.
-    """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    try:
-        size = os.fstat(handle).st_size
-        if size > _MOST_BYTES:
-            raise Source(path, name).fault("is larger than 2 GB, and is not stored", advice="Pass embed_files=False")
-        data = os.read(handle, size + 1)
-        if len(data) != size:  # of a large file, or one that grows, a read gives a part
-            pieces = [data]
-            while data:
-                data = os.read(handle, 1 << 24)
-                pieces.append(data)
-            data = b"".join(pieces)
-    finally:
-        os.close(handle)
-    if data.startswith(b"version https://git-lfs"):
-        raise Source(path, path).fault(
-            "is a Git-LFS pointer and not the file itself",
-            advice="Run 'git lfs pull' in its repository, or fetch the file by its URL",
-        )
-    return data
+        local, stored = array.flatten()
+        paths = local.to_pylist()
+        if self.config.embed_files:
+            data = gathered(paths, stored.to_pylist(), most_bytes)
+        else:
+            data = binary_array([None] * len(paths))
+        return struct_array(STORAGE, len(array), validity(array), [data, stored])
 
 
 def _of_split(table: pa.Table, metadata: Member, own: FolderFiles, others: Sequence[FolderFiles]) -> pa.Table:
