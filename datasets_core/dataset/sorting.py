@@ -21,7 +21,7 @@ from datasets_core.dataset.index_file import ints_of
 from datasets_core.errors import ConfigurationError
 from datasets_core.store.table import Ints, RowTable
 
-_BLOCKS_PER_RUN = 64
+_BLOCKS_PER_RUN = 16
 _PARTS = 4  # of the memory: keys, their order, the sorted copy, and room for what Arrow holds meanwhile
 _LEAST_ROWS = 1024  # of a run, so that tiny limits do not make a file of every row
 _ROW = "row"
@@ -191,18 +191,36 @@ def _merging(runs: list[_Run], keys: SortKeys) -> Iterator[Ints]:
     """
     while runs:
         bound, taking = _bound(runs, keys)
-        blocks = [runs[number].block for number in taking]
-        whole = pa.Table.from_batches(blocks)
-        order = keys.order(whole.drop_columns([_ROW]))
-        starts = np.cumsum([0, *(block.num_rows for block in blocks)])
-        if bound is not None:
-            last = int(starts[taking.index(bound) + 1]) - 1
-            order = order[: int(np.flatnonzero(order == last)[0]) + 1]
-        numbers = whole.column(_ROW).take(pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
-        yield ints_of(numbers)
-        left_behind = np.bincount(np.searchsorted(starts, order, side="right") - 1, minlength=len(blocks))
-        ended = {number for number, rows in zip(taking, left_behind.tolist(), strict=True) if not runs[number].advance(rows)}
+        settled = _settled(runs, taking, bound, keys)
+        whole = pa.Table.from_batches([runs[number].block.slice(0, rows) for number, rows in zip(taking, settled, strict=True)])
+        order = keys.order(whole.drop_columns([_ROW]).combine_chunks())
+        yield ints_of(whole.column(_ROW))[order]
+        ended = {number for number, rows in zip(taking, settled, strict=True) if not runs[number].advance(rows)}
         runs = [run for number, run in enumerate(runs) if number not in ended]
+
+
+def _settled(runs: Sequence[_Run], taking: Sequence[int], bound: int | None, keys: SortKeys) -> list[int]:
+    """For each run how many rows of its block come before the end of the block that ends first: by halving, all at once."""
+    sizes = {number: int(runs[number].block.num_rows) for number in taking}
+    if bound is None:
+        return list(sizes.values())
+    low, high = {**dict.fromkeys(taking, 0), bound: sizes[bound]}, dict(sizes)
+    while open_runs := [number for number in taking if low[number] < high[number] or number == bound]:
+        if open_runs == [bound]:
+            break
+        probes = [sizes[bound] - 1 if number == bound else (low[number] + high[number]) // 2 for number in open_runs]
+        rows = [runs[number].block.slice(at, 1) for number, at in zip(open_runs, probes, strict=True)]
+        order = keys.order(pa.Table.from_batches(rows).drop_columns([_ROW]).combine_chunks()).tolist()
+        is_behind = False  # the end of the bound's block; equal rows stand in the order of their runs
+        for place in order:
+            number = open_runs[place]
+            if number == bound:
+                is_behind = True
+            elif is_behind:
+                high[number] = probes[place]
+            else:
+                low[number] = probes[place] + 1
+    return [low[number] for number in taking]
 
 
 def _bound(runs: Sequence[_Run], keys: SortKeys) -> tuple[int | None, list[int]]:
