@@ -81,6 +81,7 @@ class Caller:
             arguments = [first]
         call = partial(self.function, **self.kwargs) if self.kwargs else self.function
         found: list[Any] = []
+        failure: Exception
         try:
             if self.is_async:
                 found = self._waited(_gathered(call, list(zip(*arguments, strict=True))))
@@ -88,12 +89,15 @@ class Caller:
                 found.extend(map(call, *arguments))
             if len(found) < len(numbers):  # `extend` takes it for the end of the rows
                 raise RuntimeError("the function raised StopIteration")
-        except _RowFailure as failure:
-            raise self._noted(failure.error, numbers[failure.number : failure.number + 1]) from failure.error.__cause__
+            return found
+        except _RowFailure as of_a_row:
+            failure, number = of_a_row.error, of_a_row.number
         except Exception as error:
             number = len(numbers) - first.__length_hint__() - 1
-            raise self._noted(error, numbers[number : number + 1]) from error.__cause__
-        return found
+            self._note(error, numbers[number : number + 1])
+            raise
+        self._note(failure, numbers[number : number + 1])
+        raise failure
 
     def on_batch(self, values: Sequence[Any], numbers: range) -> Any:
         """What the function gives for a batch of rows."""
@@ -101,7 +105,8 @@ class Caller:
             made = self._started(values, numbers)
             return self._waited(_awaited(made)) if self.is_async else made
         except Exception as error:
-            raise self._noted(error, numbers) from error.__cause__
+            self._note(error, numbers)
+            raise
 
     def on_batches(self, batches: Sequence[tuple[Sequence[Any], range]]) -> list[Any]:
         """What a coroutine function gives for several batches, waited for side by side."""
@@ -110,7 +115,8 @@ class Caller:
             try:
                 return await self._started(values, numbers)
             except Exception as error:
-                raise self._noted(error, numbers) from error.__cause__
+                self._note(error, numbers)
+            raise
 
         found: list[Any] = self._waited(_gathered(one, list(batches), names_row=False))
         return found
@@ -139,8 +145,8 @@ class Caller:
                 self._run = lambda coroutine: pool.submit(runner.run, coroutine).result()
         return self._run(coroutine)
 
-    def _noted(self, error: BaseException, numbers: range) -> BaseException:
-        """The user's own error, with a note that says at which rows."""
+    def _note(self, error: BaseException, numbers: range) -> None:
+        """Say in the user's own error at which rows it was raised."""
         if len(numbers) == 1:
             rows = f"row {numbers[0]}"
         else:
@@ -148,7 +154,6 @@ class Caller:
         of = f" of split {self._calls.split!r}" if self._calls.split else ""
         name = getattr(self.function, "__qualname__", type(self.function).__qualname__)
         error.add_note(f"{self._calls.verb}() called {name} on {rows}{of}.")
-        return error
 
 
 class _RowFailure(Exception):

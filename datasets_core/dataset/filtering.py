@@ -72,7 +72,8 @@ def _job(plan: FilterPlan, part: Part) -> Ints:
 
 
 def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object]) -> Ints:
-    inputs = Inputs(part.dataset, plan.input_columns, None if plan.batched else columns_read(plan.calls.function))
+    read = None if plan.batched else columns_read(plan.calls.function)
+    inputs = Inputs(part.dataset, plan.input_columns, read, is_only_read=True)
     rows = part.dataset.num_rows
     masks: list[Any] = []
 

@@ -16,6 +16,7 @@ from datasets_core.format.lists import dict_rows, reader
 
 if TYPE_CHECKING:
     from datasets_core.dataset.tabled import Tabled
+    from datasets_core.store.table import RowTable
 
 _MOST_ROWS = 4096  # of a block: what it takes fits the processor's cache
 _BLOCK_BYTES = 8 << 20
@@ -32,9 +33,17 @@ class Inputs:
         dataset: the rows; its format decides how they are given, but all columns are, whatever it shows.
         input_columns: the columns that become arguments; None: the row is one argument.
         read: the columns that a row function reads, if it is sure that it does nothing else with the row.
+        is_only_read: nobody wants the other columns of the rows: through an index, those that are read are gathered alone.
     """
 
-    def __init__(self, dataset: Tabled, input_columns: Sequence[str] | None = None, read: frozenset[str] | None = None) -> None:
+    def __init__(
+        self,
+        dataset: Tabled,
+        input_columns: Sequence[str] | None = None,
+        read: frozenset[str] | None = None,
+        *,
+        is_only_read: bool = False,
+    ) -> None:
         self.dataset, self.input_columns = dataset, input_columns
         self.table, self.index = dataset._table, dataset._index
         kind = dataset._format.type
@@ -48,6 +57,8 @@ class Inputs:
         nested = {field.name for field in self.schema if _is_changeable(field.type)}
         self.lazy = self.decoded | nested
         self.is_lazy = bool(self.lazy)
+        self.is_only_read = is_only_read
+        self._tables: dict[str, RowTable] = {}
         self.shown = self.names
         self.is_sealed = False  # rows hold nothing that the function can change
         if read is not None and self.is_plain and input_columns is None and not read & self.lazy and read <= set(self.names):
@@ -74,7 +85,8 @@ class Inputs:
                 block = self.block(start, min(start + step, stop))
                 yield block
                 start += block.num_rows
-                step = max(1, min(_MOST_ROWS, _BLOCK_BYTES * block.num_rows // max(1, block.batch.nbytes)))
+                like = self.table.piece(self.table.locate(int(self.index[start - 1]))[0]) if self.is_only_read else block.batch
+                step = max(1, min(_MOST_ROWS, _BLOCK_BYTES * like.num_rows // max(1, like.nbytes)))
             return
         while start < stop:
             k, offset = self.table.locate(start)
@@ -104,6 +116,15 @@ class Inputs:
         if not batches:
             return pa.RecordBatch.from_pylist([], schema=self.schema)
         return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+    def gathered(self, name: str, start: int, stop: int) -> pa.Array:
+        """A column of the rows from `start` to `stop` of an index, as it is stored."""
+        assert self.index is not None
+        table = self._tables.get(name)
+        if table is None:
+            table = self._tables[name] = self.table.select([name])
+        found = table.take(self.index[start:stop]).column(0)
+        return found.chunk(0) if found.num_chunks == 1 else pa.concat_arrays(found.chunks)
 
     def stored(self, name: str, start: int, stop: int) -> pa.Array:
         """A column of the rows from `start` to `stop` of a table without an index, as it is stored."""
@@ -180,6 +201,8 @@ class Block:
         """A column, as it is stored."""
         if self._batch is None and self.inputs.index is None and self.num_rows:
             return self.inputs.stored(name, self.start, self.start + self.num_rows)
+        if self._batch is None and self.inputs.is_only_read and self.num_rows:
+            return self.inputs.gathered(name, self.start, self.start + self.num_rows)
         return self.batch.column(self.inputs._places[name])
 
     @property
