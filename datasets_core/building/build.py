@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import logging
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -387,7 +388,9 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         builder.writer_batch_size,
         [(split.name, split.gen_kwargs) for split in splits],
     ]
-    identity = identity_of(parts) if builder.hash else None
+    data_files = getattr(builder.config.data_files, "identities", ())
+    parts.append(json.dumps(data_files))  # with their sizes and times, which need no other look
+    identity = identity_of(parts, but={path for path, _, modified in data_files if modified}) if builder.hash else None
     return identity or os.urandom(16).hex()
 
 

@@ -121,10 +121,15 @@ def _is_altered(record: SourceRecord) -> bool:
     return digest_of(record.path).hexdigest() != record.sha256
 
 
-def identity_of(parts: Any) -> str | None:
-    """One text for `parts`, with the size and time of every local file among them; None where they have no identity."""
+def identity_of(parts: Any, *, but: Container[str] = ()) -> str | None:
+    """One text for `parts`, with the size and time of every local file among them; None where they have no identity.
+
+    Args:
+        parts: any values.
+        but: files whose size and time are among the parts already.
+    """
     try:
-        return Hasher.hash([parts, [f"{path} {size} {modified}" for path, size, modified in _local_files(parts)]])
+        return Hasher.hash([parts, [f"{path} {size} {modified}" for path, size, modified in _local_files(parts, but=but)]])
     except (DatasetsCoreError, TypeError, ValueError, AttributeError):
         return None  # without an identity nothing is taken over: the build is made from the start
 
