@@ -179,14 +179,14 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 _EXACT = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_null, pa.types.is_decimal, _is_text)
-_PLAIN_CSV = (pa.types.is_float64, pa.types.is_date32, pa.types.is_binary, pa.types.is_large_binary)
+_PLAIN_CSV = (pa.types.is_floating, pa.types.is_date32, pa.types.is_binary, pa.types.is_large_binary)
 
 
 def _csv_rows(dataset: Tabled, batch: tuple[int, int]) -> bytes:
     columns = dataset.with_format(None)._batch(range(*batch))
     for name, feature in dataset.features.items():
         if _is_float(feature):
-            columns[name] = _without_nan(columns[name])
+            columns[name] = _csv_floats(columns[name], feature)
     return _csv_text(zip(*columns.values(), strict=True))
 
 
@@ -194,8 +194,14 @@ def _is_float(feature: FeatureType) -> bool:
     return isinstance(feature, Value) and feature.dtype in {"float16", "float32", "float64"}
 
 
-def _without_nan(values: list[Any]) -> list[Any]:
-    return [None if value != value else value for value in values]
+def _csv_floats(values: list[float | None], feature: FeatureType) -> list[Any]:
+    kind = feature_to_arrow(feature)
+    if pa.types.is_float64(kind):
+        return [None if value != value else value for value in values]
+    import numpy as np
+
+    texts = np.array(values, dtype=kind.to_pandas_dtype()).astype(str).tolist()  # as few digits as tell it in its own type
+    return [None if text == "nan" else text for text in texts]
 
 
 def _csv_text(rows: Any) -> bytes:

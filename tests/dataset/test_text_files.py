@@ -27,6 +27,8 @@ _PLAIN = st.fixed_dictionaries(
     {
         "i": st.none() | st.integers(-(2**63), 2**63 - 1),
         "f": st.none() | st.floats(),
+        "g": st.none() | st.floats(width=32),
+        "h": st.none() | st.floats(width=16),
         "s": st.none() | _TEXT,
         "b": st.none() | st.booleans(),
         "d/%s": st.fixed_dictionaries({"x": st.none() | st.integers(-9, 9), "y": st.none() | _TEXT}),
@@ -36,6 +38,8 @@ _KINDS = Features(
     {
         "i": Value("int64"),
         "f": Value("float64"),
+        "g": Value("float32"),
+        "h": Value("float16"),
         "s": Value("string"),
         "b": Value("bool"),
         "d/%s": {"x": Value("int64"), "y": Value("string")},
