@@ -1,12 +1,39 @@
-"""The names that examples in docstrings use without importing them: users know them, and methods are examples of a `Dataset`."""
+"""What the examples in docstrings find: names that every user knows, and a skip where a package that they need is missing."""
 
 from __future__ import annotations
 
+import doctest
+from collections.abc import Generator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 _NAMES = ("ClassLabel", "Dataset", "DatasetDict", "Features", "Value")
+
+
+class _TextServer:
+    """A client of an Elasticsearch server, for examples: it finds texts by the words that they share with a query."""
+
+    def __init__(self) -> None:
+        self.indices, self._texts = self, dict[str, dict[str, str]]()
+
+    def create(self, *, index: str, body: dict[str, Any]) -> None:
+        self._texts[index] = {}
+
+    def refresh(self, *, index: str) -> None:
+        return None
+
+    def bulk(self, *, body: list[dict[str, Any]]) -> dict[str, Any]:
+        for action, document in zip(body[::2], body[1::2], strict=True):
+            self._texts[action["index"]["_index"]][action["index"]["_id"]] = document["text"]
+        return {"errors": False}
+
+    def search(self, *, index: str, body: dict[str, Any]) -> dict[str, Any]:
+        words = set(body["query"]["multi_match"]["query"].split())
+        scores = {row: len(words & set(text.split())) for row, text in self._texts[index].items()}
+        best = sorted((row for row in scores if scores[row]), key=lambda row: -scores[row])[: body["size"]]
+        return {"hits": {"hits": [{"_score": scores[row], "_id": row} for row in best]}}
 
 
 @pytest.fixture(autouse=True)
@@ -19,5 +46,18 @@ def _known_names(request: pytest.FixtureRequest) -> None:
 
         names: dict[str, Any] = {name: getattr(datasets_core, name) for name in _NAMES}
         found = request.getfixturevalue("doctest_namespace")
-        for name, value in {**names, "np": numpy, "pa": pyarrow}.items():
+        for name, value in {**names, "np": numpy, "pa": pyarrow, "es_client": _TextServer()}.items():
             found.setdefault(name, value)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Skip an example that needs a package which is not installed."""
+    try:
+        return (yield)
+    except doctest.UnexpectedException as failure:
+        error = failure.exc_info[1]
+        package = getattr(error, "package", None) or getattr(error, "name", None)  # ours, and Python's
+        if isinstance(error, ImportError) and package and find_spec(package.partition(".")[0]) is None:
+            pytest.skip(f"the package {package} is not installed")
+        raise

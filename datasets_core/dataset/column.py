@@ -27,6 +27,10 @@ class Column(Sequence[Any]):
         view: the rows, with this column alone.
         path: name of the column, then of the fields within.
         feature: what the values are.
+
+    >>> rows = Dataset.from_dict({"a": [1, 2, 3], "b": [{"c": "x"}, {"c": "y"}, {"c": "z"}]})
+    >>> rows["a"][-1], rows["a"][:2], rows["b"]["c"][:]
+    (3, [1, 2], ['x', 'y', 'z'])
     """
 
     def __init__(self, view: Formatter, path: tuple[str, ...], feature: FeatureType | None) -> None:

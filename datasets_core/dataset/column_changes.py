@@ -36,6 +36,9 @@ class ColumnChanges(Tabled):
 
         Raises:
             UnknownColumnError: a column that does not exist.
+
+        >>> Dataset.from_dict({"a": [1], "b": [2], "c": [3]}).select_columns(["c", "a"])[0]
+        {'c': 3, 'a': 1}
         """
         names = names_of(column_names)
         self._check_columns(names)
@@ -46,13 +49,24 @@ class ColumnChanges(Tabled):
 
         Raises:
             UnknownColumnError: a column that does not exist.
+
+        >>> Dataset.from_dict({"a": [1], "b": [2], "c": [3]}).remove_columns("b")[0]
+        {'a': 1, 'c': 3}
         """
         names = names_of(column_names)
         self._check_columns(names)
         return self._with_columns({name: name for name in self.column_names if name not in names}, new_fingerprint)
 
     def rename_column(self, original_column_name: str, new_column_name: str, new_fingerprint: str | None = None) -> Self:
-        """The same rows with one column called otherwise."""
+        """The same rows with one column called otherwise.
+
+        >>> Dataset.from_dict({"a": [1], "b": [2]}).rename_column("a", "label")[0]
+        {'label': 1, 'b': 2}
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: the new name is empty, or that of another column.
+        """
         return self.rename_columns({original_column_name: new_column_name}, new_fingerprint)
 
     def rename_columns(self, column_mapping: Mapping[str, str], new_fingerprint: str | None = None) -> Self:

@@ -101,6 +101,12 @@ class Constructors(Tabled):
         Raises:
             CastError: a value that does not fit the others of its column, or its feature.
             DatasetGenerationError: the generator failed.
+
+        >>> def squares(below):
+        ...     for number in range(below):
+        ...         yield {"number": number, "square": number**2}
+        >>> Dataset.from_generator(squares, gen_kwargs={"below": 4}, keep_in_memory=True)[3]
+        {'number': 3, 'square': 9}
         """
         from datasets_core.dataset.generated import Recipe, generated  # 6 ms that reading does without
 
@@ -130,6 +136,13 @@ class Constructors(Tabled):
 
         Raises:
             DamagedShardError: the file is cut, damaged or of another kind.
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.parquet")
+        ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
+        ...     Dataset.from_file(path)[1]
+        {'a': 2}
         """
         table = RowTable.from_file(os.fspath(filename), in_memory=in_memory)
         index = None if indices_filename is None else RowTable.from_file(os.fspath(indices_filename)).to_table()
@@ -149,6 +162,12 @@ class Constructors(Tabled):
 
         Raises:
             DamagedShardError: the bytes are cut, damaged or of another kind.
+
+        >>> sink, table = pa.BufferOutputStream(), pa.table({"a": [1, 2]})
+        >>> with pa.ipc.new_stream(sink, table.schema) as writer:
+        ...     writer.write_table(table)
+        >>> Dataset.from_buffer(sink.getvalue())[1]
+        {'a': 2}
         """
         index = None if indices_buffer is None else create.buffer_table(indices_buffer)
         return cls(create.buffer_table(buffer), info=info, split=split, indices_table=index)

@@ -17,12 +17,22 @@ class Described:
 
     @property
     def info(self) -> DatasetInfo:
-        """What is known of the dataset."""
+        """What is known of the dataset: its features, sizes, description, licence, …
+
+        >>> from datasets_core import DatasetInfo
+        >>> birds = Dataset.from_dict({"a": [1]}, info=DatasetInfo(description="Birds", license="cc0-1.0"))
+        >>> birds.info.description, birds.license
+        ('Birds', 'cc0-1.0')
+        """
         return self._info
 
     @property
     def split(self) -> NamedSplit | None:
-        """The split that the rows are of."""
+        """The split that the rows are of.
+
+        >>> Dataset.from_dict({"a": [1]}, split="train").select([0]).split
+        NamedSplit('train')
+        """
         return self._split
 
     @property

@@ -78,6 +78,12 @@ class Disk(Tabled):
         Raises:
             FileNotFoundDatasetsError: no dataset was saved there.
             ManifestError, DamagedShardError: what was saved is damaged.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Dataset.from_dict({"a": [1, 2, 3]}).with_format("numpy").save_to_disk(folder)
+        ...     Dataset.load_from_disk(folder)[:]["a"]
+        array([1, 2, 3])
         """
         folder = located(dataset_path)
         if not is_saved_dataset(folder, storage_options):
@@ -108,6 +114,12 @@ def save_group(
     Raises:
         ConfigurationError: a split cannot name a folder, or `num_shards` names not exactly the splits.
         DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stands.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_group({"train": Dataset.from_dict({"a": [1]})}, folder)
+    ...     sorted(os.listdir(folder))
+    ['dataset_dict.json', 'train']
     """
     from datasets_core.dataset.saving import Shards, save
 

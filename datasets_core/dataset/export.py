@@ -70,6 +70,9 @@ class Export(Tabled):
 
         Raises:
             MissingDependencyError: polars is not installed.
+
+        >>> Dataset.from_dict({"a": [1, 2]}).to_polars()["a"].sum()
+        3
         """
         from datasets_core.dataset.frames_out import polars_frame, polars_frames
 

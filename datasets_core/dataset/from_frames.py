@@ -85,6 +85,10 @@ class FromFrames(Tabled):
 
         Raises:
             CastError: a column that does not fit its feature.
+
+        >>> import polars as pl
+        >>> Dataset.from_polars(pl.DataFrame({"a": [1, 2], "b": ["x", None]}))[1]
+        {'a': 2, 'b': None}
         """
         frame: Any = df
         if hasattr(frame, "collect"):
@@ -117,6 +121,12 @@ class FromFrames(Tabled):
         Raises:
             MissingDependencyError: pyspark is not installed.
             CastError: a column that does not fit its feature.
+
+        >>> from pyspark.sql import SparkSession
+        >>> spark = SparkSession.builder.master("local[1]").getOrCreate()
+        >>> Dataset.from_spark(spark.createDataFrame([(1, "x"), (2, "y")], ["a", "b"]))[1]
+        {'a': 2, 'b': 'y'}
+        >>> spark.stop()
         """
         needed("pyspark", "from_spark()", "pyspark")
         if not hasattr(df, "toPandas"):

@@ -59,7 +59,15 @@ class DatasetDict(GroupColumns, GroupRows):
         keep_in_memory: bool = False,
         **kwargs: Any,
     ) -> DatasetDict:
-        """The rows of JSON files by split; files without a split are "train".  See `Dataset.from_json`."""
+        """The rows of JSON files by split; files without a split are "train".  See `Dataset.from_json`.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.jsonl")
+        ...     _ = path.write_text('{"a": 1}')
+        ...     DatasetDict.from_json({"test": path}, cache_dir=folder, keep_in_memory=True)["test"][0]
+        {'a': 1}
+        """
         options = {"features": features, "cache_dir": cache_dir, "keep_in_memory": keep_in_memory, **kwargs}
         return _of_files(Dataset.from_json, path_or_paths, options)
 
@@ -72,7 +80,15 @@ class DatasetDict(GroupColumns, GroupRows):
         columns: list[str] | None = None,
         **kwargs: Any,
     ) -> DatasetDict:
-        """The rows of Parquet files by split; files without a split are "train".  See `Dataset.from_parquet`."""
+        """The rows of Parquet files by split; files without a split are "train".  See `Dataset.from_parquet`.
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.parquet")
+        ...     _ = Dataset.from_dict({"a": [1], "b": [2]}).to_parquet(path)
+        ...     DatasetDict.from_parquet({"test": path}, cache_dir=folder, keep_in_memory=True, columns=["b"])["test"][0]
+        {'b': 2}
+        """
         options = {"features": features, "cache_dir": cache_dir, "keep_in_memory": keep_in_memory, **kwargs}
         return _of_files(Dataset.from_parquet, path_or_paths, {**options, "columns": columns})
 
@@ -84,7 +100,15 @@ class DatasetDict(GroupColumns, GroupRows):
         keep_in_memory: bool = False,
         **kwargs: Any,
     ) -> DatasetDict:
-        """The lines of text files by split; files without a split are "train".  See `Dataset.from_text`."""
+        """The lines of text files by split; files without a split are "train".  See `Dataset.from_text`.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.txt")
+        ...     _ = path.write_text('one\\ntwo')
+        ...     DatasetDict.from_text({"test": path}, cache_dir=folder, keep_in_memory=True)["test"][1]
+        {'text': 'two'}
+        """
         options = {"features": features, "cache_dir": cache_dir, "keep_in_memory": keep_in_memory, **kwargs}
         return _of_files(Dataset.from_text, path_or_paths, options)
 
@@ -102,6 +126,13 @@ class DatasetDict(GroupColumns, GroupRows):
 
         Args:
             num_shards: number of files of each split.
+
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     splits.save_to_disk(folder, num_shards={"train": 2, "test": 1})
+        ...     sorted(name for name in os.listdir(os.path.join(folder, "train")) if name.endswith(".arrow"))
+        ['data-00000-of-00002.arrow', 'data-00001-of-00002.arrow']
         """
         save_group(self._datasets(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
 

@@ -165,7 +165,12 @@ class GroupRows(Grouped):
         indices_cache_file_names: dict[str, str | None] | None = None,
         writer_batch_size: int | None = 1000,
     ) -> Self:
-        """The rows of every split in the order of the values of columns; see `Dataset.sort`."""
+        """The rows of every split in the order of the values of columns; see `Dataset.sort`.
+
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> splits.sort("a")["train"]["a"][:]
+        [1, 3]
+        """
         files = self._by_split("indices_cache_file_names", indices_cache_file_names)
         return self._map_named(
             lambda split, dataset: dataset.sort(
@@ -189,7 +194,12 @@ class GroupRows(Grouped):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
     ) -> Self:
-        """The selected rows of every split written anew, in their order; see `Dataset.flatten_indices`."""
+        """The selected rows of every split written anew, in their order; see `Dataset.flatten_indices`.
+
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> splits.shuffle(seed=1).flatten_indices().num_rows
+        {'train': 2, 'test': 1}
+        """
         files = self._by_split("cache_file_names", cache_file_names)
         return self._map_named(
             lambda split, dataset: dataset.flatten_indices(
@@ -204,7 +214,16 @@ class GroupRows(Grouped):
         )
 
     def cleanup_cache_files(self) -> dict[str, int]:
-        """Delete results of transforms that no split shows, and say how many for each; see `Dataset.cleanup_cache_files`."""
+        """Delete results of transforms that no split shows, and say how many for each; see `Dataset.cleanup_cache_files`.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Dataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
+        ...     splits = DatasetDict({"train": Dataset.load_from_disk(folder)})
+        ...     _ = splits.map(lambda row: {"b": row["a"]})  # kept beside the rows, and not shown any more
+        ...     splits.cleanup_cache_files()
+        {'train': 1}
+        """
         return self._each(lambda dataset: dataset.cleanup_cache_files())
 
 

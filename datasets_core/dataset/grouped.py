@@ -30,32 +30,62 @@ class Grouped(dict[str, Dataset]):
 
     @property
     def data(self) -> dict[str, pa.Table]:
-        """The Arrow table behind each split."""
+        """The Arrow table behind each split.
+
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> splits.data["train"].column("a").to_pylist()
+        [3, 1]
+        """
         return self._each(lambda dataset: dataset.data)
 
     @property
     def cache_files(self) -> dict[str, list[dict[str, str]]]:
-        """The files behind each split."""
+        """The files behind each split.
+
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> splits.cache_files
+        {'train': [], 'test': []}
+        """
         return self._each(lambda dataset: dataset.cache_files)
 
     @property
     def num_rows(self) -> dict[str, int]:
-        """Number of rows of each split."""
+        """Number of rows of each split.
+
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> splits.num_rows
+        {'train': 2, 'test': 1}
+        """
         return self._each(lambda dataset: dataset.num_rows)
 
     @property
     def num_columns(self) -> dict[str, int]:
-        """Number of columns of each split."""
+        """Number of columns of each split.
+
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> splits.num_columns
+        {'train': 1, 'test': 1}
+        """
         return self._each(lambda dataset: dataset.num_columns)
 
     @property
     def column_names(self) -> dict[str, list[str]]:
-        """Names of the columns of each split."""
+        """Names of the columns of each split.
+
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> splits.column_names
+        {'train': ['a'], 'test': ['a']}
+        """
         return self._each(lambda dataset: dataset.column_names)
 
     @property
     def shape(self) -> dict[str, tuple[int, int]]:
-        """Numbers of rows and columns of each split."""
+        """Numbers of rows and columns of each split.
+
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> splits.shape
+        {'train': (2, 1), 'test': (1, 1)}
+        """
         return self._each(lambda dataset: dataset.shape)
 
     def __repr__(self) -> str:

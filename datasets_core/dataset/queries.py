@@ -42,6 +42,10 @@ class Queries(Tabled):
         Raises:
             MissingDependencyError: duckdb is not installed.
             ConfigurationError: duckdb takes no view of that name.
+
+        >>> connection = Dataset.from_dict({"a": [1, 2, 3]}).to_duckdb(name="numbers")
+        >>> connection.execute("select sum(a) from numbers").fetchall()
+        [(6,)]
         """
         duckdb = _duckdb()
         if connection is None:  # it spills, if at all, into a folder that duckdb makes and removes; its own choice is here, "."

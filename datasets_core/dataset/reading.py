@@ -41,7 +41,11 @@ class Reading(Described):
 
     @property
     def features(self) -> Features:
-        """Name and kind of each column."""
+        """Name and kind of each column.
+
+        >>> Dataset.from_dict({"a": [1], "b": [["x"]]}).features
+        {'a': Value('int64'), 'b': List(Value('string'))}
+        """
         features = self._info.features
         if features is None:
             raise CastError("The features of this dataset were set to None. Set dataset.info.features to its features again.")
@@ -49,7 +53,11 @@ class Reading(Described):
 
     @property
     def num_rows(self) -> int:
-        """Number of rows."""
+        """Number of rows.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).num_rows
+        2
+        """
         return self._table.num_rows if self._index is None else len(self._index)
 
     # -- rows ----------------------------------------------------------------------------------------------------------
@@ -88,6 +96,11 @@ class Reading(Described):
 
         Raises:
             ConfigurationError: a batch size below 1.
+
+        >>> for batch in Dataset.from_dict({"a": [1, 2, 3]}).iter(batch_size=2):
+        ...     print(batch)
+        {'a': [1, 2]}
+        {'a': [3]}
         """
         return self._batches(checked_batch_size(batch_size), drop_last_batch)
 
@@ -203,7 +216,11 @@ class Reading(Described):
 
     @property
     def format(self) -> dict[str, Any]:
-        """How rows come out: `type`, `format_kwargs`, `columns`, `output_all_columns`."""
+        """How rows come out: `type`, `format_kwargs`, `columns`, `output_all_columns`.
+
+        >>> Dataset.from_dict({"a": [1], "b": [2]}).with_format("numpy", columns=["a"]).format["columns"]
+        ['a']
+        """
         columns = self._table.schema.names if self._format.columns is None else self._format.columns
         return {
             "type": self._format.type,
@@ -264,7 +281,13 @@ class Reading(Described):
         return other
 
     def reset_format(self) -> None:
-        """Have rows come out as plain Python again, with all columns."""
+        """Have rows come out as plain Python again, with all columns.
+
+        >>> dataset = Dataset.from_dict({"a": [1, 2]}).with_format("arrow")
+        >>> dataset.reset_format()
+        >>> dataset[1]
+        {'a': 2}
+        """
         self.set_format()
 
     @contextmanager
@@ -275,7 +298,15 @@ class Reading(Described):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> Iterator[None]:
-        """Another format for the block; see `set_format`."""
+        """Another format for the block; see `set_format`.
+
+        >>> dataset = Dataset.from_dict({"a": [1, 2]})
+        >>> with dataset.formatted_as("numpy"):
+        ...     print(dataset[:]["a"] * 10)
+        [10 20]
+        >>> dataset[:]["a"]
+        [1, 2]
+        """
         before = self._format
         self.set_format(type, columns, output_all_columns, **format_kwargs)
         try:

@@ -70,11 +70,21 @@ class Search(Tabled):
     # -- which there are -----------------------------------------------------------------------------------------------
 
     def list_indexes(self) -> list[str]:
-        """Names of the indexes."""
+        """Names of the indexes.
+
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]})
+        >>> points.add_faiss_index("at", index_name="near").list_indexes()
+        ['near']
+        """
         return list(self._indexes or ())
 
     def is_index_initialized(self, index_name: str) -> bool:
-        """Whether there is an index of that name."""
+        """Whether there is an index of that name.
+
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]}).add_faiss_index("at")
+        >>> points.is_index_initialized("at"), points.select([1]).is_index_initialized("at")
+        (True, False)
+        """
         return index_name in (self._indexes or ())
 
     def get_index(self, index_name: str) -> VectorIndex | TextIndex:
@@ -82,6 +92,9 @@ class Search(Tabled):
 
         Raises:
             MissingIndexError: there is none.
+
+        >>> Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]}).add_faiss_index("at").get_index("at").faiss_index.ntotal
+        2
         """
         index = (self._indexes or {}).get(index_name)
         if index is not None:
@@ -101,6 +114,11 @@ class Search(Tabled):
 
         Raises:
             MissingIndexError: there is none of that name.
+
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]}).add_faiss_index("at")
+        >>> points.drop_index("at")
+        >>> points.list_indexes()
+        []
         """
         self.get_index(index_name)
         self._indexes = {name: index for name, index in (self._indexes or {}).items() if name != index_name}
@@ -139,6 +157,11 @@ class Search(Tabled):
             UnknownColumnError: a column that does not exist.
             CastError: the column has no vectors, or of several lengths.
             ConfigurationError: arguments that faiss does not take.
+
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
+        >>> scores, rows = points.search("at", [3.0, 3.0], k=2)
+        >>> rows.tolist(), scores.tolist()
+        ([1, 0], [1.0, 18.0])
         """
         from datasets_core.dataset.blocks import blocks
         from datasets_core.dataset.vectors import VectorIndex, vectors_of  # they import faiss and pyarrow.compute
@@ -181,6 +204,11 @@ class Search(Tabled):
             MissingDependencyError: faiss is not installed.
             CastError: the arrays are no matrix.
             ConfigurationError: arguments that faiss does not take.
+
+        >>> words = Dataset.from_dict({"word": ["cat", "dog", "car"]})
+        >>> words.add_faiss_index_from_external_arrays(np.array([[0, 1], [0, 2], [9, 9]]), index_name="meaning")
+        >>> words.get_nearest_examples("meaning", [8, 8], k=1).examples
+        {'word': ['car']}
         """
         from datasets_core.dataset.vectors import VectorIndex  # it imports faiss
 
@@ -199,6 +227,13 @@ class Search(Tabled):
             MissingIndexError: there is none of that name.
             ConfigurationError: it is no index of vectors.
             DatasetDiskError: the disk is full, read-only or forbidden.
+
+        >>> import os, tempfile
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]}).add_faiss_index("at")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     points.save_faiss_index("at", os.path.join(folder, "points.faiss"))
+        ...     os.listdir(folder)
+        ['points.faiss']
         """
         index = self.get_index(index_name)
         save = getattr(index, "save", None)
@@ -220,6 +255,15 @@ class Search(Tabled):
             FileNotFoundDatasetsError: there is no such file.
             IndexFileError: it holds no index.
             ConfigurationError: it holds more vectors than there are rows.
+
+        >>> import os, tempfile
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     points.save_faiss_index("at", os.path.join(folder, "points.faiss"))
+        ...     names = points.select_columns("name")
+        ...     names.load_faiss_index("at", os.path.join(folder, "points.faiss"))
+        >>> names.get_nearest_examples("at", [3.0, 3.0], k=1).examples
+        {'name': ['shop']}
         """
         from datasets_core.dataset.vectors import VectorIndex  # it imports faiss
 
@@ -257,6 +301,11 @@ class Search(Tabled):
         Raises:
             MissingDependencyError: the package elasticsearch is not installed, and no client is given.
             UnknownColumnError: a column that does not exist.
+
+        >>> animals = Dataset.from_dict({"text": ["a red fox", "a blue whale"]})
+        >>> _ = animals.add_elasticsearch_index("text", es_client=es_client)  # Elasticsearch("http://localhost:9200")
+        >>> animals.search("text", "whale").indices
+        [1]
         """
         from datasets_core.dataset.blocks import blocks
         from datasets_core.dataset.documents import TextIndex  # only who searches texts needs it
@@ -281,6 +330,13 @@ class Search(Tabled):
 
         Raises:
             MissingDependencyError: the package elasticsearch is not installed, and no client is given.
+
+        >>> animals = Dataset.from_dict({"text": ["a red fox", "a blue whale"]})
+        >>> _ = animals.add_elasticsearch_index("text", es_client=es_client, es_index_name="animals")
+        >>> later = Dataset.from_dict({"text": ["a red fox", "a blue whale"]})
+        >>> later.load_elasticsearch_index("text", es_index_name="animals", es_client=es_client)
+        >>> later.search("text", "fox").indices
+        [0]
         """
         from datasets_core.dataset.documents import TextIndex  # only who searches texts needs it
 
@@ -302,6 +358,11 @@ class Search(Tabled):
         Raises:
             MissingIndexError: there is no index of that name.
             CastError: the query is not as long as the vectors.
+
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
+        >>> found = points.search("at", [8.0, 9.0], k=1)
+        >>> found.scores.tolist(), found.indices.tolist()
+        ([1.0], [2])
         """
         return SearchResults(*self.get_index(index_name).search(query, _at_least_one(k), **kwargs))
 
@@ -311,6 +372,10 @@ class Search(Tabled):
         Raises:
             MissingIndexError: there is no index of that name.
             CastError: the queries are not as long as the vectors.
+
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
+        >>> points.search_batch("at", [[8.0, 9.0], [0.0, 1.0]], k=2).total_indices.tolist()
+        [[2, 1], [0, 1]]
         """
         return BatchedSearchResults(*self.get_index(index_name).search_batch(queries, _at_least_one(k), **kwargs))
 
@@ -320,6 +385,10 @@ class Search(Tabled):
         Raises:
             MissingIndexError: there is no index of that name.
             CastError: the query is not as long as the vectors.
+
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")
+        >>> points.get_nearest_examples("at", [3.0, 3.0], k=1).examples
+        {'at': [[3.0, 4.0]], 'name': ['shop']}
         """
         scores, rows = self.search(index_name, query, k, **kwargs)
         found = _found(rows)
@@ -333,6 +402,11 @@ class Search(Tabled):
         Raises:
             MissingIndexError: there is no index of that name.
             CastError: the queries are not as long as the vectors.
+
+        >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")
+        >>> scores, rows = points.get_nearest_examples_batch("at", [[3.0, 3.0], [1.0, 0.0]], k=1)
+        >>> [found["name"] for found in rows]
+        [['shop'], ['home']]
         """
         total_scores, total_rows = self.search_batch(index_name, queries, k, **kwargs)
         found = [_found(rows) for rows in total_rows]

@@ -58,11 +58,19 @@ class Selection(Tabled):
         return self._selected(row_numbers(indices, self.num_rows), new_fingerprint)._mapped(indices_cache_file_name)
 
     def take(self, n: int) -> Self:
-        """The first `n` rows, or all if there are fewer."""
+        """The first `n` rows, or all if there are fewer.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).take(2)["a"][:]
+        [1, 2]
+        """
         return self._selected(range(min(row_count("take", n), self.num_rows)))
 
     def skip(self, n: int) -> Self:
-        """The rows behind the first `n`."""
+        """The rows behind the first `n`.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).skip(2)["a"][:]
+        [3]
+        """
         return self._selected(range(min(row_count("skip", n), self.num_rows), self.num_rows))
 
     def shard(
@@ -78,6 +86,10 @@ class Selection(Tabled):
 
         Raises:
             ConfigurationError: no such part.
+
+        >>> dataset = Dataset.from_dict({"a": [0, 1, 2, 3, 4]})
+        >>> dataset.shard(num_shards=2, index=0)["a"][:], dataset.shard(num_shards=2, index=0, contiguous=False)["a"][:]
+        ([0, 1, 2], [0, 2, 4])
         """
         num_shards, index = as_int("num_shards", num_shards), as_int("index", index)
         if not 0 <= index < num_shards:

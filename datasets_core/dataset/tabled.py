@@ -51,27 +51,50 @@ class Tabled(Reading):
 
     @property
     def num_columns(self) -> int:
-        """Number of columns."""
+        """Number of columns.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3], "b": ["x", "y", "z"]}).num_columns
+        2
+        """
         return len(self._table.schema)
 
     @property
     def column_names(self) -> list[str]:
-        """Names of the columns."""
+        """Names of the columns.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3], "b": ["x", "y", "z"]}).column_names
+        ['a', 'b']
+        """
         return list(self._table.schema.names)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
+        """Numbers of rows and columns.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3], "b": ["x", "y", "z"]}).shape
+        (3, 2)
+        """
         return self.num_rows, self.num_columns
 
     @property
     def data(self) -> pa.Table:
-        """The Arrow table that the rows stand in: all of them, in stored order, whatever was selected since."""
+        """The Arrow table that the rows stand in: all of them, in stored order, whatever was selected since.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).data.column("a").to_pylist()
+        [1, 2, 3]
+        """
         return self._described(self._table.to_table())
 
     @property
     def cache_files(self) -> list[dict[str, str]]:
-        """The files that the rows stand in, as `{"filename": path}`; none for rows in memory."""
+        """The files that the rows stand in, as `{"filename": path}`; none for rows in memory.
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Dataset.from_dict({"a": [1]}).save_to_disk(folder)
+        ...     [os.path.basename(file["filename"]) for file in Dataset.load_from_disk(folder).cache_files]
+        ['data-00000-of-00001.arrow']
+        """
         return [{"filename": path} for path in self._table.files]
 
     def __len__(self) -> int:

@@ -51,7 +51,7 @@ class ForTensorflow(Tabled):
             CastError: a column whose rows do not stack, such as lists of several lengths.
 
         >>> dataset = Dataset(pa.table({"a": [1, 2]}))
-        >>> for batch in dataset.to_tf_dataset(batch_size=2, columns="a"):  # doctest: +SKIP
+        >>> for batch in dataset.to_tf_dataset(batch_size=2, columns="a"):
         ...     print(batch.shape)
         (2,)
         """
