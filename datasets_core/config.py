@@ -60,7 +60,7 @@ class Config:
         download_threads: files fetched at the same time.
         media_paths: folders, and beginnings of URLs, that paths among the values of a dataset may lead to; `"/"` allows every
             local path, `"https://"` every URL of that protocol.  The dataset's own folder needs none.
-        caching: rows of generators are kept in the cache and found there again; False makes them anew for every dataset.
+        caching: results of `map`, `filter`, `from_generator` and the like are kept and found again; False makes them anew.
     """
 
     cache_dir: str
@@ -191,19 +191,35 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
 
 
 def enable_caching() -> None:
-    """Find the rows of a generator that ran before in the cache again, from here on in this thread and the tasks it starts."""
+    """Find results of `map`, `filter`, `from_generator`, … that were made before in the cache again.
+
+    It holds from here on, in this thread and the tasks that it starts, and is so from the beginning.
+
+    >>> enable_caching()
+    >>> is_caching_enabled()
+    True
+    """
     _changed.set(dataclasses.replace(settings(), caching=True))
 
 
 def disable_caching() -> None:
-    """Run every generator anew, from here on in this thread and the tasks it starts.
+    """Run every function anew, from here on, in this thread and the tasks that it starts.
 
-    `Dataset.from_generator` then takes no rows from the cache, and what it makes has a random fingerprint: no later call finds
-    its rows.  What `load_dataset` builds is not concerned: `download_mode="force_redownload"` builds that again.
+    `map`, `filter` and `from_generator` then take nothing from the cache, and no later call finds what they make.  What
+    `load_dataset` builds is not concerned: `download_mode="force_redownload"` builds that again.
+
+    >>> disable_caching()
+    >>> is_caching_enabled()
+    False
+    >>> enable_caching()
     """
     _changed.set(dataclasses.replace(settings(), caching=False))
 
 
 def is_caching_enabled() -> bool:
-    """Whether the rows of generators are kept and found again."""
+    """Whether results of functions are kept and found again.
+
+    >>> is_caching_enabled()
+    True
+    """
     return settings().caching

@@ -29,7 +29,14 @@ def _rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[st
 
 
 class DatasetsCoreError(Exception):
-    """The root of every error that the library raises on purpose."""
+    """The root of every error that the library raises on purpose.
+
+    >>> try:
+    ...     Dataset.from_dict({"text": ["x"]})["txt"]
+    ... except DatasetsCoreError as error:
+    ...     print(type(error).__name__, isinstance(error, KeyError))
+    UnknownColumnError True
+    """
 
     def __str__(self) -> str:
         return " ".join(str(part) for part in self.args)
@@ -99,6 +106,10 @@ class UnknownOptionError(ConfigurationError, TypeError):
 
 class UnhashableError(ConfigurationError, TypeError):
     """A value that has no identity which lasts from one process to the next."""
+
+
+class StreamStateError(ConfigurationError):
+    """A saved state that is none of this stream: it was saved by another, or it is damaged."""
 
 
 class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):

@@ -38,6 +38,13 @@ def get_dataset_config_names(
     Raises:
         DatasetNotFoundError: no such dataset.
         UntrustedScriptError: the folder holds a script; `trust_remote_code=True` lets it run.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+    ...     get_dataset_config_names(folder)
+    ['default']
     """
     request = _request(path, data_files, download_config, download_mode, revision, download_kwargs)
     return source_of(request).config_names
@@ -51,7 +58,15 @@ def get_dataset_default_config_name(
     data_files: DataFiles | None = None,
     **download_kwargs: Any,
 ) -> str | None:
-    """The config that is loaded when none is named; None where one has to be named."""
+    """The config that is loaded when none is named; None where one has to be named.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+    ...     get_dataset_default_config_name(folder)
+    'default'
+    """
     request = _request(path, data_files, download_config, download_mode, revision, download_kwargs)
     return source_of(request).default_config_name
 
@@ -65,7 +80,15 @@ def get_dataset_infos(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> dict[str, DatasetInfo]:
-    """The info of every config, by name."""
+    """The info of every config, by name.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+    ...     list(get_dataset_infos(folder))
+    ['default']
+    """
     of_source = {name: config_kwargs[name] for name in _OF_SOURCE if name in config_kwargs}
     names = get_dataset_config_names(path, revision, download_config, download_mode, data_files, token=token, **of_source)
     return {
@@ -88,6 +111,13 @@ def get_dataset_config_info(
 
     Raises:
         UnknownConfigError: no such config, or none named where there is no default.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+    ...     list(get_dataset_config_info(folder).splits)
+    ['train', 'test']
     """
     builder = load_dataset_builder(
         path,
@@ -120,6 +150,13 @@ def get_dataset_split_names(
 
     Raises:
         UnknownConfigError: no such config, or none named where there is no default.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+    ...     get_dataset_split_names(folder)
+    ['train', 'test']
     """
     info = get_dataset_config_info(
         path, config_name, data_files, download_config, download_mode, revision, token, **config_kwargs

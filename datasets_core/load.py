@@ -167,6 +167,14 @@ def load_dataset_builder(
     """The builder of a dataset, with its info, of a built one its splits and sizes too; nothing is downloaded or built.
 
     The arguments are those of `load_dataset`.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.csv")
+    ...     _ = path.write_text("a,b")
+    ...     builder = load_dataset_builder("csv", data_files={"test": str(path)}, cache_dir=folder)
+    ...     builder.name, list(builder.config.data_files)
+    ('csv', ['test'])
     """
     request = request_of(
         path,

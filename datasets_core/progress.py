@@ -34,24 +34,46 @@ _switch = _Switch()
 
 
 def enable_progress_bars() -> None:
-    """Show progress bars (on a terminal)."""
+    """Show progress bars (on a terminal).
+
+    >>> enable_progress_bars()
+    >>> are_progress_bars_disabled()
+    False
+    """
     with _switch.lock:
         _switch.enabled = True
 
 
 def disable_progress_bars() -> None:
-    """Show no progress bars."""
+    """Show no progress bars.
+
+    >>> disable_progress_bars()
+    >>> is_progress_bar_enabled()
+    False
+    >>> enable_progress_bars()
+    """
     with _switch.lock:
         _switch.enabled = False
 
 
 def are_progress_bars_disabled() -> bool:
-    """Whether bars were switched off."""
+    """Whether bars were switched off.
+
+    >>> disable_progress_bars()
+    >>> are_progress_bars_disabled()
+    True
+    >>> enable_progress_bars()
+    """
     return not _switch.enabled
 
 
 def is_progress_bar_enabled() -> bool:
-    """The opposite of `are_progress_bars_disabled`."""
+    """The opposite of `are_progress_bars_disabled`.
+
+    >>> enable_progress_bars()
+    >>> is_progress_bar_enabled()
+    True
+    """
     return _switch.enabled
 
 

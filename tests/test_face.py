@@ -54,6 +54,11 @@ def _modules_after(code: str, *folders: Path) -> set[str]:
     return set(json.loads(done.stdout))
 
 
+@pytest.mark.parametrize("name", sorted(name for name in EXPECTED if callable(getattr(datasets_core, name))))
+def test_a_public_name_says_what_it_is_with_an_example(name: str) -> None:
+    assert ">>> " in (getattr(datasets_core, name).__doc__ or "")
+
+
 def test_importing_the_package_loads_no_other_package() -> None:
     assert _modules_after("import datasets_core") & HEAVY == set()
 

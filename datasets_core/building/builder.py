@@ -92,6 +92,16 @@ class DatasetBuilder(abc.ABC):
     Raises:
         UnknownConfigError: no config of that name, or several and none is the default.
         UnknownOptionError: an option that the config does not have.
+
+    >>> import tempfile
+    >>> from datasets_core import load_dataset_builder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/a.parquet"
+    ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
+    ...     builder = load_dataset_builder("parquet", data_files=path, cache_dir=folder)
+    ...     builder.download_and_prepare()
+    ...     builder.info.splits["train"].num_examples
+    2
     """
 
     VERSION: ClassVar[Version | str | None] = None
@@ -404,7 +414,24 @@ class DatasetBuilder(abc.ABC):
 
 
 class GeneratorBasedBuilder(DatasetBuilder):
-    """A builder whose hook yields rows."""
+    """A builder whose hook yields rows.
+
+    >>> import tempfile
+    >>> from datasets_core import DatasetInfo, SplitGenerator
+    >>> class Squares(GeneratorBasedBuilder):
+    ...     def _info(self):
+    ...         return DatasetInfo(features=Features({"square": Value("int64")}))
+    ...     def _split_generators(self, dl_manager):
+    ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
+    ...     def _generate_examples(self, below):
+    ...         for number in range(below):
+    ...             yield number, {"square": number**2}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     builder = Squares(cache_dir=folder)
+    ...     builder.download_and_prepare()
+    ...     builder.as_dataset("train")["square"][:]
+    [0, 1, 4, 9]
+    """
 
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
 
@@ -424,6 +451,21 @@ class ArrowBasedBuilder(DatasetBuilder):
         merge_columns: files may have different columns; what is missing is null.
         rereads: a wider schema needs the text again: see `Reread`.
         read_schema: the schema to read with, once it is known.
+
+    >>> import tempfile
+    >>> from datasets_core import DatasetInfo, SplitGenerator
+    >>> class Numbers(ArrowBasedBuilder):
+    ...     def _info(self):
+    ...         return DatasetInfo()
+    ...     def _split_generators(self, dl_manager):
+    ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
+    ...     def _generate_tables(self, below):
+    ...         yield 0, pa.table({"number": range(below)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     builder = Numbers(cache_dir=folder)
+    ...     builder.download_and_prepare()
+    ...     builder.as_dataset("train[2:]")["number"][:]
+    [2, 3]
     """
 
     yields: ClassVar[Literal["rows", "tables"]] = "tables"

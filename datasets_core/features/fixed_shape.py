@@ -95,7 +95,12 @@ class Array2D(FixedShape):
 
 
 class Array3D(FixedShape):
-    """An array of three dimensions in each row."""
+    """An array of three dimensions in each row.
+
+    >>> features = Features({"a": Array3D(shape=(2, 2, 3), dtype="float32")})
+    >>> Dataset.from_dict({"a": [np.zeros((2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
+    (2, 2, 3)
+    """
 
     __slots__ = ()
     _type = "Array3D"
@@ -103,7 +108,12 @@ class Array3D(FixedShape):
 
 
 class Array4D(FixedShape):
-    """An array of four dimensions in each row."""
+    """An array of four dimensions in each row.
+
+    >>> features = Features({"a": Array4D(shape=(None, 2, 2, 3), dtype="float32")})
+    >>> Dataset.from_dict({"a": [np.zeros((5, 2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
+    (5, 2, 2, 3)
+    """
 
     __slots__ = ()
     _type = "Array4D"
@@ -111,7 +121,12 @@ class Array4D(FixedShape):
 
 
 class Array5D(FixedShape):
-    """An array of five dimensions in each row."""
+    """An array of five dimensions in each row.
+
+    >>> features = Features({"a": Array5D(shape=(None, 1, 2, 2, 3), dtype="float32")})
+    >>> Dataset.from_dict({"a": [np.zeros((7, 1, 2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
+    (7, 1, 2, 2, 3)
+    """
 
     __slots__ = ()
     _type = "Array5D"

@@ -21,7 +21,11 @@ _CHUNK = 1 << 20
 
 
 class VerificationMode(StrEnum):
-    """How much is compared with the record: everything, the cheap things, or nothing."""
+    """How much is compared with the record: everything, the cheap things, or nothing.
+
+    >>> VerificationMode("all_checks")
+    <VerificationMode.ALL_CHECKS: 'all_checks'>
+    """
 
     ALL_CHECKS = "all_checks"
     BASIC_CHECKS = "basic_checks"

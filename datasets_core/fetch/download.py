@@ -46,6 +46,13 @@ class DownloadManager:
         verification: how strictly files are compared with it.
         downloaded_paths, extracted_paths: what was asked for → where it is.
         local_paths: files of this disk that were asked for, as they are or to be unpacked.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.txt").write_text("one")
+    ...     files = DownloadManager(base_path=folder).download({"train": "a.txt"})
+    ...     pathlib.Path(files["train"]).read_text()
+    'one'
     """
 
     is_streaming = False

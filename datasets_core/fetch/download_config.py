@@ -12,7 +12,11 @@ from datasets_core.errors import ConfigurationError
 
 
 class DownloadMode(StrEnum):
-    """What of an earlier run is used again: everything, the downloads, or nothing."""
+    """What of an earlier run is used again: everything, the downloads, or nothing.
+
+    >>> DownloadMode("force_redownload")
+    <DownloadMode.FORCE_REDOWNLOAD: 'force_redownload'>
+    """
 
     REUSE_DATASET_IF_EXISTS = "reuse_dataset_if_exists"
     REUSE_CACHE_IF_EXISTS = "reuse_cache_if_exists"
@@ -46,6 +50,10 @@ class DownloadConfig:
         storage_options: for fsspec, by protocol or plain; `{"https": {"headers": {…}}}` goes to the URL's own server only.
         download_desc: the words of the progress bar.
         disable_tqdm: show no progress bar.
+
+    >>> config = DownloadConfig(max_retries=5, storage_options={"https": {"headers": {"Authorization": "Bearer secret"}}})
+    >>> "secret" in repr(config)
+    False
     """
 
     cache_dir: str | os.PathLike[str] | None = None

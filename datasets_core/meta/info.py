@@ -25,7 +25,12 @@ _CARD_SIZES = ("download_size", "dataset_size")
 
 @dataclass(frozen=True, slots=True)
 class SupervisedKeysData:
-    """The columns of a supervised task: input and output."""
+    """The columns of a supervised task: input and output.
+
+    >>> from datasets_core import DatasetInfo
+    >>> DatasetInfo(supervised_keys={"input": "text", "output": "label"}).supervised_keys.output
+    'label'
+    """
 
     input: str = ""
     output: str = ""

@@ -380,7 +380,11 @@ class NamedSplit(str):
 
 
 class Split:
-    """The usual splits; `Split("name")` is the `NamedSplit` of any other name."""
+    """The usual splits; `Split("name")` is the `NamedSplit` of any other name.
+
+    >>> Split.TRAIN, Split("dev"), Split.TRAIN + Split("dev")
+    (NamedSplit('train'), NamedSplit('dev'), ReadInstruction('train+dev'))
+    """
 
     TRAIN = NamedSplit("train")
     TEST = NamedSplit("test")

@@ -46,6 +46,9 @@ class SplitInfo:
         original_shard_lengths: rows by file of the source, for live reading.
         dataset_name: name of the dataset, which begins the file names.
         shard_names: file name of each shard; not part of the stored form, whose keys are fixed by Hugging Face `datasets`.
+
+    >>> SplitInfo(name="train", num_examples=5, shard_lengths=[3, 2])
+    SplitInfo(name='train', num_bytes=0, num_examples=5, shard_lengths=[3, 2])
     """
 
     name: str = ""
@@ -148,6 +151,10 @@ class SubSplitInfo:
     Attributes:
         instructions: what to read, in order.
         num_bytes: size of the rows where it is known: the slice is made of whole splits.
+
+    >>> splits = SplitDict({"train": SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds")})
+    >>> splits["train[4:]"].num_examples, splits["train[4:]"].num_shards
+    (1, 1)
     """
 
     instructions: list[FileInstruction]
