@@ -116,7 +116,7 @@ class Assembler:
             if self._inputs.index is None and stop > start:
                 first = drafts[0].block.start
                 return self._inputs.stored(name, first + start, first + stop)
-            parts = [draft.block.array(name) for draft in drafts]
+            parts: list[Any] = [draft.block.array(name) for draft in drafts]
         else:
             parts = [draft.arrays[column] for draft in drafts]
         whole = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
