@@ -12,6 +12,7 @@ from typing import Any
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = {"site-packages", "dist-packages"}
+_OWN = __name__.partition(".")[0]  # this library, which a checkout runs from elsewhere
 _WORD = re.compile(r"[^\W\d]\w*")
 _LOOKS_ANYWHERE = {"eval", "exec", "globals", "vars", "locals", "__import__"}
 """Builtins by which a text becomes a name: every name in the texts of such code counts."""
@@ -95,7 +96,8 @@ def is_installed(module: Any) -> bool:
     if path is None:
         origin = getattr(getattr(found, "__spec__", None), "origin", None)
         return found.__name__ in sys.builtin_module_names or origin in ("built-in", "frozen")
-    return path.startswith(_STANDARD) or not _INSTALLED.isdisjoint(path.split(os.sep))
+    is_own = str(getattr(found, "__name__", "")).partition(".")[0] == _OWN
+    return is_own or path.startswith(_STANDARD) or not _INSTALLED.isdisjoint(path.split(os.sep))
 
 
 def is_found_by_name(value: Any, module: str | None) -> bool:
