@@ -11,7 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from workloads import WORKLOADS, Context
+from context import Context
+from workloads import WORKLOADS
 
 IMPORTS = ("import", "first_use")  # rows in which loading packages is the work
 WARM = ("warm_csv", "warm_slice")  # rows in which a package that is loaded late counts

@@ -1,0 +1,57 @@
+"""One row of the table, and one cell of it: where the data is, where it may write, which library it measures."""
+
+import glob
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+Timed = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Context:
+    """One cell: where its data is, where it may write, and the module it measures ("" for by hand)."""
+
+    data: Path
+    scratch: Path
+    warm: Path
+    scale: float
+    module: str
+
+    @property
+    def library(self) -> Any:
+        """The module under measurement, its names opened: a lazy import is no work of the row that comes first."""
+        module = import_module(self.module)
+        for name in ("load_dataset", "Dataset", "GeneratorBasedBuilder"):
+            getattr(module, name)
+        return module
+
+    def files(self, kind: str) -> list[str]:
+        """The data files of one kind."""
+        return sorted(glob.glob(str(self.data / kind / "*")))
+
+    def rows(self, count: int) -> int:
+        """A count at this scale."""
+        return max(1000, int(count * self.scale))
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row of the table."""
+
+    title: str
+    library: Callable[[Context], Timed]
+    by_hand: Callable[[Context], Timed] | None
+    data: tuple[str, ...] = ()
+    prepare: Callable[[Context], Any] | None = None
+
+
+FORMATS = {"csv": "csv", "jsonl": "json", "nested": "json", "parquet": "parquet", "text": "text", "small": "json", "big": "csv"}
+
+
+def load(context: Context, kind: str, cache: Path, **options: Any) -> Any:
+    return context.library.load_dataset(
+        FORMATS[kind], data_files=context.files(kind), split="train", cache_dir=str(cache), **options
+    )
