@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import logging
 import os
@@ -192,10 +193,8 @@ class _Failure:
     def of(cls, error: BaseException) -> _Failure:
         error.add_note("In a worker process:\n" + "".join(traceback.format_tb(error.__traceback__)).rstrip())
         cause = error.__cause__
-        try:
-            pickled = cloudpickle.dumps(error)
-            cloudpickle.loads(pickled)  # an exception whose constructor wants more than its args fails only here
-        except Exception:
+        pickled = _pickled(error)
+        if pickled is None:
             words = "".join(traceback.format_exception_only(error)).strip()
             pickled = cloudpickle.dumps(DatasetBuildError(f"A worker failed with an error that cannot be sent: {words}"))
         return cls(pickled, cls.of(cause) if cause is not None and cause is not error else None)
@@ -205,6 +204,46 @@ class _Failure:
         if self.cause is not None:
             error.__cause__ = self.cause.error()
         return error
+
+
+def _pickled(error: BaseException) -> bytes | None:
+    """An exception as it is, else its class with as much of its state as can be sent; None where even that cannot."""
+    with contextlib.suppress(Exception):
+        pickled = cloudpickle.dumps(error)
+        cloudpickle.loads(pickled)  # an exception whose constructor wants more than its args fails only here
+        return bytes(pickled)
+    with contextlib.suppress(Exception):
+        arguments = tuple(part if _can_be_sent(part) else repr(part) for part in error.args)
+        state = {name: part for name, part in vars(error).items() if _can_be_sent(part)}
+        pickled = cloudpickle.dumps(_Remade(type(error), arguments, state))
+        cloudpickle.loads(pickled)
+        return bytes(pickled)
+    return None
+
+
+def _can_be_sent(value: Any) -> bool:
+    try:
+        cloudpickle.loads(cloudpickle.dumps(value))
+    except Exception:
+        return False
+    return True
+
+
+class _Remade:
+    """Pickles as an exception that is made without a call of its constructor."""
+
+    def __init__(self, *parts: Any) -> None:
+        self._parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, self._parts
+
+
+def _remade(kind: type[BaseException], arguments: tuple[Any, ...], state: dict[str, Any]) -> BaseException:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    vars(error).update(state)
+    return error
 
 
 def _unpack(future: Future[bytes], index: int, total: int, function: Callable[..., R]) -> R:

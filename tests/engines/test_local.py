@@ -76,15 +76,36 @@ def test_busy_workers_end_when_the_results_are_closed() -> None:
     assert _ended([pid], 10)
 
 
-def test_an_error_that_cannot_be_sent_is_told_in_words() -> None:
+def test_an_error_whose_constructor_wants_more_than_its_args_stays_what_it_is() -> None:
     class NeedsTwo(Exception):
         def __init__(self, one: str, two: str) -> None:
+            self.one, self.held = one, threading.Lock()
             super().__init__(f"{one} and {two}")
 
     def fail(job: int) -> None:
         raise NeedsTwo("salt", "pepper")
 
-    with pytest.raises(DatasetBuildError, match="NeedsTwo: salt and pepper"):
+    with pytest.raises(NeedsTwo, match="salt and pepper") as caught:
+        list(ProcessEngine(1).run(fail, [0]))
+    assert caught.value.one == "salt"
+    assert not hasattr(caught.value, "held")
+    assert any("in fail" in note for note in caught.value.__notes__)
+
+
+def test_an_error_that_cannot_be_sent_is_told_in_words() -> None:
+    class Guarded(Exception):
+        def __new__(cls, one: str, *, key: bool = False) -> "Guarded":
+            if not key:
+                raise TypeError("no key")
+            return super().__new__(cls, one)
+
+        def __init__(self, one: str, *, key: bool) -> None:
+            super().__init__(one)
+
+    def fail(job: int) -> None:
+        raise Guarded("salt", key=True)
+
+    with pytest.raises(DatasetBuildError, match="Guarded: salt"):
         list(ProcessEngine(1).run(fail, [0]))
 
 
