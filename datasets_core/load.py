@@ -10,7 +10,6 @@ from typing import Any
 from datasets_core import logging
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.disk import holds_group, load_group
 from datasets_core.dataset.group import DatasetDict
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownOptionError, UnknownSplitError
@@ -145,6 +144,8 @@ def load_from_disk(
     ...     load_from_disk(folder)[1]
     {'a': 2}
     """
+    from datasets_core.dataset.saved_datasets import holds_group, load_group  # 5 ms that other reading does without
+
     if holds_group(dataset_path, storage_options):
         return DatasetDict(load_group(Dataset, dataset_path, keep_in_memory, storage_options))
     return Dataset.load_from_disk(dataset_path, keep_in_memory, storage_options)

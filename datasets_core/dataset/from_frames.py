@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from datasets_core.dataset.arguments import agreed, as_features
 from datasets_core.dataset.create import columns_table
-from datasets_core.dataset.frames_out import needed
 from datasets_core.dataset.tabled import Tabled
 from datasets_core.errors import ArgumentTypeError, CastError
 from datasets_core.features.codec import cast_table
@@ -128,6 +127,8 @@ class FromFrames(Tabled):
         {'a': 2, 'b': 'y'}
         >>> spark.stop()
         """
+        from datasets_core.dataset.frames_out import needed  # 3 ms that reading does without
+
         needed("pyspark", "from_spark()", "pyspark")
         if not hasattr(df, "toPandas"):
             raise ArgumentTypeError(f"from_spark() takes a Spark frame, found {type(df).__name__}. Give a DataFrame.")

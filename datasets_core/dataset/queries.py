@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -49,6 +47,9 @@ class Queries(Tabled):
         """
         duckdb = _duckdb()
         if connection is None:  # it spills, if at all, into a folder that duckdb makes and removes; its own choice is here, "."
+            import tempfile  # 8 ms that reading does without
+            import uuid
+
             spilled = os.path.join(tempfile.gettempdir(), f"datasets_core-duckdb-{uuid.uuid4().hex}")
             connection = duckdb.connect(config={**_CLOSED, "temp_directory": spilled})
         try:
@@ -76,6 +77,8 @@ class Queries(Tabled):
         >>> ds.sql("select word, max(n) as most from ds group by word order by word")[:]
         {'word': ['a', 'b'], 'most': [3, 2]}
         """
+        import uuid
+
         if not isinstance(query, str):
             raise ArgumentTypeError(f"A query is a string, found {type(query).__name__}. Give SQL, as 'select * from ds'.")
         for name, other in others.items():
@@ -110,6 +113,8 @@ def _duckdb() -> Any:
 @contextmanager
 def _session(duckdb: Any, query: str) -> Iterator[Any]:
     """A database in memory whose queries reach nothing but the views, and that spills into a folder which goes with it."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="datasets_core-duckdb-") as folder:
         connection = duckdb.connect(config={**_CLOSED, "temp_directory": folder})
         try:

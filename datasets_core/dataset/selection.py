@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 
+from datasets_core._lazy import later
 from datasets_core.dataset.arguments import as_features, as_int, row_count
 from datasets_core.dataset.index_file import ints_of, mapped_index
 from datasets_core.dataset.indices import row_numbers
-from datasets_core.dataset.randomness import random_generator
-from datasets_core.dataset.sorting import SortKeys, sorted_rows
 from datasets_core.dataset.tabled import Tabled
-from datasets_core.dataset.train_test import part_sizes, stratified
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.codec import cast_table
 from datasets_core.features.labels import ClassLabel
@@ -126,6 +123,8 @@ class Selection(Tabled):
         Raises:
             ConfigurationError: a seed and a generator, or a seed that is none.
         """
+        from datasets_core.dataset.randomness import random_generator  # what draws and sorts: 5 ms that reading does without
+
         if seed is not None and generator is not None:
             raise ConfigurationError("shuffle() got a seed and a generator. Give one of them.")
         if keep_in_memory and indices_cache_file_name is not None:
@@ -166,6 +165,8 @@ class Selection(Tabled):
             UnknownColumnError: a column that does not exist.
             ConfigurationError: a column of lists or of other values without order, or other arguments without meaning.
         """
+        from datasets_core.dataset.sorting import SortKeys, sorted_rows
+
         names = [column_names] if isinstance(column_names, str) else list(column_names)
         self._check_columns(names)
         if not names:
@@ -218,6 +219,9 @@ class Selection(Tabled):
             ConfigurationError: sizes that do not add up, or a column whose classes cannot be in both parts.
             UnknownColumnError: a column that does not exist.
         """
+        from datasets_core.dataset.randomness import random_generator
+        from datasets_core.dataset.train_test import part_sizes, stratified
+
         if stratify_by_column is not None:
             self._check_columns([stratify_by_column])
             if not shuffle:
@@ -339,5 +343,4 @@ _ROWS_PER_PIECE = 256  # from here on, pieces that repeat take less memory than 
 
 
 def _grouped(splits: dict[str, Any]) -> Any:
-    # By name: `DatasetDict` is made of `Dataset`, which is made of the methods here.
-    return import_module("datasets_core.dataset.group").DatasetDict(splits)
+    return later("datasets_core.dataset.group", "DatasetDict")(splits)

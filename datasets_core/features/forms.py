@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.base import Feature, FeatureType, LargeList, List, Sequence, Value
+from datasets_core.features.base import FeatureType, LargeList, List, Sequence, Value
 from datasets_core.features.dtypes import MAX_DEPTH
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import Array2D, Array3D, Array4D, Array5D, FixedShape

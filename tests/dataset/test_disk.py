@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core import ClassLabel, Dataset, DatasetDict, Features, Value, config, load_from_disk
-from datasets_core.dataset.disk import holds_group
+from datasets_core.dataset.saved_datasets import holds_group
 from datasets_core.errors import (
     ConfigurationError,
     DamagedShardError,
