@@ -10,6 +10,7 @@ from datasets_core._version import __version__
 
 if TYPE_CHECKING:
     from datasets_core import config as config
+    from datasets_core import distributed as distributed
     from datasets_core import errors as errors
     from datasets_core import exceptions as exceptions
     from datasets_core import files as files
@@ -80,6 +81,8 @@ if TYPE_CHECKING:
     from datasets_core.progress import enable_progress_bars as enable_progress_bars
     from datasets_core.progress import is_progress_bar_enabled as is_progress_bar_enabled
     from datasets_core.store.fingerprint import Hasher as Hasher
+    from datasets_core.stream.iterable import IterableDataset as IterableDataset
+    from datasets_core.stream.iterable_column import IterableColumn as IterableColumn
 
 _HOMES = {
     "Array2D": "datasets_core.features.fixed_shape",
@@ -105,6 +108,8 @@ _HOMES = {
     "GeneratorBasedBuilder": "datasets_core.building.builder",
     "Hasher": "datasets_core.store.fingerprint",
     "Image": "datasets_core.features.image",
+    "IterableColumn": "datasets_core.stream.iterable_column",
+    "IterableDataset": "datasets_core.stream.iterable",
     "Json": "datasets_core.features.dynamic",
     "LargeList": "datasets_core.features.base",
     "List": "datasets_core.features.base",
@@ -132,6 +137,7 @@ _HOMES = {
     "disable_caching": "datasets_core.config",
     "disable_progress_bar": "datasets_core.progress",
     "disable_progress_bars": "datasets_core.progress",
+    "distributed": "datasets_core.distributed",
     "enable_caching": "datasets_core.config",
     "enable_progress_bar": "datasets_core.progress",
     "enable_progress_bars": "datasets_core.progress",

@@ -17,7 +17,7 @@ EXPECTED = {
     "load_dataset", "load_dataset_builder", "load_from_disk",
     "get_dataset_config_info", "get_dataset_config_names", "get_dataset_default_config_name", "get_dataset_infos",
     "get_dataset_split_names",
-    "Dataset", "DatasetDict", "Column", "concatenate_datasets", "interleave_datasets",
+    "Dataset", "DatasetDict", "IterableDataset", "Column", "IterableColumn", "concatenate_datasets", "interleave_datasets",
     "Features", "Value", "ClassLabel", "Sequence", "List", "LargeList", "Array2D", "Array3D", "Array4D", "Array5D",
     "Translation", "TranslationVariableLanguages", "Json",
     "Image", "Audio", "Video", "Pdf", "Nifti", "Mesh", "BioSequence", "BioStructure",
@@ -28,7 +28,7 @@ EXPECTED = {
     "enable_caching", "disable_caching", "is_caching_enabled",
     "enable_progress_bars", "disable_progress_bars", "are_progress_bars_disabled",
     "enable_progress_bar", "disable_progress_bar", "is_progress_bar_enabled",
-    "config", "errors", "exceptions", "files", "inspect", "load", "logging", "progress",
+    "config", "distributed", "errors", "exceptions", "files", "inspect", "load", "logging", "progress",
     "__version__",
 }  # fmt: skip
 

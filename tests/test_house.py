@@ -14,10 +14,11 @@ FLOORS = {
     "features": 1, "progress": 1, "logging": 1,
     "meta": 2, "format": 2, "engines": 2, "fetch": 2,
     "store": 3,
+    "stream": 4,
     "dataset": 5,
     "building": 6,
     "resolve": 7, "builders": 7,
-    "load": 8, "inspect": 8,
+    "load": 8, "inspect": 8, "distributed": 8,
     "cli": 9, "__main__": 10,
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ from datasets_core.dataset.overview import Overview
 from datasets_core.dataset.queries import Queries
 from datasets_core.dataset.search import Search
 from datasets_core.dataset.selection import Selection
+from datasets_core.dataset.streaming import Streaming
 from datasets_core.dataset.tf_dataset import ForTensorflow
 from datasets_core.dataset.transforms import Transforms
 
@@ -32,6 +33,7 @@ class Dataset(
     Search,
     Transforms,
     ForTensorflow,
+    Streaming,
 ):
     """A table of rows that are read when they are asked for.
 

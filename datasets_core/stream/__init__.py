@@ -1,0 +1,1 @@
+"""Rows one after the other: ordered by arithmetic, changed by functions, resumed at every row."""

@@ -1,0 +1,216 @@
+"""Rows on their way through a stream: Arrow columns with features, or dicts that a function made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import UnknownColumnError
+from datasets_core.features.base import List
+from datasets_core.features.codec import Decoder, RowEncoder
+from datasets_core.features.media_paths import NOWHERE, MediaPaths
+from datasets_core.features.schema import Features
+from datasets_core.format.row_reader import RowReader
+from datasets_core.store.table import RowTable
+from datasets_core.stream.permutation import Ints
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What the columns of Arrow rows are; the same object for all blocks of a step, since it keeps what reads them.
+
+    Attributes:
+        features: of the columns.
+        paths: which paths among the values may be opened.
+    """
+
+    features: Features
+    paths: MediaPaths = NOWHERE
+    kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The schema of the columns."""
+        return self.features.arrow_schema
+
+    @cached_property
+    def reader(self) -> RowReader:
+        """Reads rows as plain Python."""
+        return RowReader(self.schema, Decoder(self.features, self.paths))
+
+    def of(self, features: Features) -> Kinds:
+        """Other columns, whose paths are those of these."""
+        return Kinds(features, self.paths)
+
+
+class Block(Protocol):
+    """Some rows."""
+
+    @property
+    def num_rows(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that rows have."""
+        ...
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Each row as a dict that nobody else holds, in plain Python."""
+        ...
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The rows as columns."""
+        ...
+
+    def slice(self, start: int, stop: int) -> Block:
+        """The rows from `start` to `stop`."""
+        ...
+
+    def take(self, numbers: Sequence[int] | Ints) -> Block:
+        """The rows with these numbers."""
+        ...
+
+    def grouped(self, lengths: Ints) -> Block:
+        """Neighbours put together: each row holds lists of so many rows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowBlock:
+    """Rows as Arrow has them; see `Block`."""
+
+    batch: pa.RecordBatch
+    kinds: Kinds
+
+    @property
+    def num_rows(self) -> int:
+        """See `Block.num_rows`."""
+        return int(self.batch.num_rows)
+
+    @property
+    def names(self) -> list[str]:
+        """See `Block.names`."""
+        return list(self.kinds.features)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """See `Block.rows`."""
+        return self.kinds.reader.dicts(self.batch)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """See `Block.columns`."""
+        return self.kinds.reader.columns(self.batch)
+
+    def slice(self, start: int, stop: int) -> ArrowBlock:
+        """See `Block.slice`."""
+        return ArrowBlock(self.batch.slice(start, stop - start), self.kinds)
+
+    def take(self, numbers: Sequence[int] | Ints) -> ArrowBlock:
+        """See `Block.take`."""
+        if len(numbers) == self.num_rows and bool((np.diff(numbers) == 1).all()):
+            return self
+        table = RowTable.from_batches([self.batch], self.batch.schema).take(np.asarray(numbers, np.int64))
+        return ArrowBlock(_joined(table.to_batches(), self.batch.schema), self.kinds)
+
+    def grouped(self, lengths: Ints) -> ArrowBlock:
+        """See `Block.grouped`."""
+        kinds = self.kinds.kept.get("grouped")
+        if kinds is None:
+            kinds = self.kinds.kept["grouped"] = self.kinds.of(grouped_features(self.kinds.features))
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]).astype(np.int32)
+        at = pa.Array.from_buffers(pa.int32(), len(offsets), [None, pa.py_buffer(offsets)])
+        columns = [
+            pa.ListArray.from_arrays(at, column, type=field_.type)
+            for column, field_ in zip(self.batch.columns, kinds.schema, strict=True)
+        ]
+        return ArrowBlock(pa.RecordBatch.from_arrays(columns, schema=kinds.schema), kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class DictBlock:
+    """Rows that a function made, with the values that it gave; see `Block`."""
+
+    dicts: list[dict[str, Any]]
+
+    @property
+    def num_rows(self) -> int:
+        """See `Block.num_rows`."""
+        return len(self.dicts)
+
+    @property
+    def names(self) -> list[str]:
+        """See `Block.names`."""
+        return list(dict.fromkeys(name for row in self.dicts for name in row))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """See `Block.rows`."""
+        return list(map(dict, self.dicts))
+
+    def columns(self) -> dict[str, list[Any]]:
+        """See `Block.columns`."""
+        return {name: [row.get(name) for row in self.dicts] for name in self.names}
+
+    def slice(self, start: int, stop: int) -> DictBlock:
+        """See `Block.slice`."""
+        return DictBlock(self.dicts[start:stop])
+
+    def take(self, numbers: Sequence[int] | Ints) -> DictBlock:
+        """See `Block.take`."""
+        return DictBlock([self.dicts[number] for number in numbers])
+
+    def grouped(self, lengths: Ints) -> DictBlock:
+        """See `Block.grouped`."""
+        ends = np.cumsum(lengths).tolist()
+        parts = [DictBlock(self.dicts[end - length : end]) for end, length in zip(ends, lengths.tolist(), strict=True)]
+        return DictBlock([part.columns() for part in parts])
+
+
+def grouped_features(features: Features) -> Features:
+    """The features of lists of rows."""
+    return Features({name: List(feature) for name, feature in features.items()})
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """The rows of several blocks, of which there is one at least."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    arrow = [block for block in blocks if isinstance(block, ArrowBlock)]
+    if len(arrow) == len(blocks) and all(block.kinds.features == arrow[0].kinds.features for block in arrow):
+        return ArrowBlock(_joined([block.batch for block in arrow], arrow[0].batch.schema), arrow[0].kinds)
+    return DictBlock([row for block in blocks for row in block.rows()])
+
+
+def encoded(rows: Sequence[dict[str, Any]], kinds: Kinds) -> ArrowBlock:
+    """Dicts as Arrow rows of these features."""
+    encoder = kinds.kept.get("encoder")
+    if encoder is None:
+        encoder = kinds.kept["encoder"] = RowEncoder(kinds.features)
+    return ArrowBlock(encoder.encode(rows), kinds)
+
+
+def check_names(wanted: Iterable[str], known: Sequence[str]) -> None:
+    """Complain about columns that rows do not have.
+
+    Raises:
+        UnknownColumnError: the first of them.
+    """
+    for name in wanted:
+        if name not in known:
+            raise UnknownColumnError(name, known=known)
+
+
+def _joined(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
+    if len(batches) == 1:
+        return batches[0]
+    if not batches:
+        return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in schema], schema=schema)
+    if not len(schema):
+        return pa.RecordBatch.from_struct_array(pa.nulls(sum(batch.num_rows for batch in batches), pa.struct([])))
+    return pa.concat_batches(batches)

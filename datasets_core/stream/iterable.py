@@ -1,0 +1,329 @@
+"""`IterableDataset`: rows one after the other, in an order that is computed, with an exact state behind each."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.cast import cast_table
+from datasets_core.features.codec import RowEncoder
+from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.schema import Features
+from datasets_core.format.formatter import RowFormat
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.split import NamedSplit
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.table import RowTable
+from datasets_core.stream.block import Kinds, encoded
+from datasets_core.stream.iterable_column import IterableColumn
+from datasets_core.stream.plan import Plan
+from datasets_core.stream.rows_of_table import RowsOfTable
+from datasets_core.stream.shown import Shown, of_dicts
+from datasets_core.stream.steps import Limit, Repeat, Shuffle
+from datasets_core.stream.streamed import at_least, at_least_one
+from datasets_core.stream.transforming import Transforming
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+class IterableDataset(Transforming):
+    """A stream of rows.
+
+    It is made by `Dataset.to_iterable_dataset`, or of values by `from_dict` and its sisters.  Iteration gives rows;
+    `state_dict` says where it stands, and `load_state_dict` goes on there: exactly, also inside batches, behind `filter` and
+    within `shuffle`.  In torch's `DataLoader` the workers share the rows.
+
+    Args:
+        plan: where rows come from, and what is done to them.
+        info: what is known of the dataset.
+        split: the split that the rows are of.
+        format: of the rows.
+
+    >>> stream = IterableDataset.from_dict({"a": [1, 2, 3]})
+    >>> list(stream.skip(1).map(lambda row: {"a": row["a"] * 10}))
+    [{'a': 20}, {'a': 30}]
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        format: RowFormat | None = None,
+    ) -> None:
+        self._plan = plan
+        self._info = DatasetInfo() if info is None else copy.copy(info)
+        self._info.features = plan.features
+        self._split = NamedSplit(split) if isinstance(split, str) and not isinstance(split, NamedSplit) else split
+        self._format = format or RowFormat()
+        self._epoch = 0
+        self._loaded = self._cursor = self._signature = None
+
+    def __repr__(self) -> str:
+        names = "Unknown" if self.column_names is None else self.column_names
+        return f"IterableDataset({{\n    features: {names},\n    num_shards: {self.num_shards}\n}})"
+
+    def __getitem__(self, column_name: str) -> IterableColumn:
+        """One column, as an iterable of its values.
+
+        >>> list(IterableDataset.from_dict({"a": [1, 2]})["a"])
+        [1, 2]
+        """
+        if not isinstance(column_name, str):
+            raise ArgumentTypeError(f"A stream has no row {column_name!r} to be asked for. Use skip() and take().")
+        return IterableColumn(self, column_name)
+
+    # -- order ---------------------------------------------------------------------------------------------------------
+
+    def take(self, n: int) -> Self:
+        """The first `n` rows.
+
+        >>> list(IterableDataset.from_dict({"a": [1, 2, 3]}).take(2))
+        [{'a': 1}, {'a': 2}]
+        """
+        return self._then(Limit(at_least("n", n, 0)))
+
+    def skip(self, n: int) -> Self:
+        """The rows behind the first `n`, which are not read, unless a function has to see them.
+
+        >>> list(IterableDataset.from_dict({"a": [1, 2, 3]}).skip(2))
+        [{'a': 3}]
+        """
+        return self._then(Limit(at_least("n", n, 0), is_skip=True))
+
+    def repeat(self, num_times: int | None) -> Self:
+        """The rows again and again: `num_times` times, or (None) without end.
+
+        >>> list(IterableDataset.from_dict({"a": [1, 2]}).repeat(None).take(3))
+        [{'a': 1}, {'a': 2}, {'a': 1}]
+        """
+        return self._then(Repeat(None if num_times is None else max(0, at_least("num_times", num_times, -(2**62)))))
+
+    def shuffle(
+        self,
+        seed: int | None = None,
+        generator: np.random.Generator | None = None,
+        buffer_size: int = 1000,
+        max_buffer_input_shards: int = 10,
+    ) -> Self:
+        """The rows in random order, which depends on the seed and the epoch alone: see `set_epoch`.
+
+        The order is computed, so that no row waits in a buffer and a saved state stays small.  Rows of 64 places mix in each
+        window of `buffer_size` rows; behind a function that may drop rows, the rows of each window among themselves.
+
+        Args:
+            seed: decides about the order; None takes one from the global state of `np.random`.
+            generator: gives the seed, if there is none.
+            buffer_size: rows of a window.
+            max_buffer_input_shards: has no effect: windows mix all shards.
+
+        >>> stream = IterableDataset.from_dict({"a": range(8)}).shuffle(seed=42)
+        >>> sorted(stream["a"]) == list(range(8)), list(stream) == list(stream)
+        (True, True)
+
+        Raises:
+            ConfigurationError: a window of no rows, or a seed that is negative.
+        """
+        return self._then(Shuffle(_seed(seed, generator), at_least_one("buffer_size", buffer_size)))
+
+    def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Self:
+        """One of `num_shards` parts; they have all rows together, and none twice.
+
+        Args:
+            num_shards: how many parts.
+            index: which, from 0.
+            contiguous: a run of shards or rows; else every so many.
+
+        >>> list(IterableDataset.from_dict({"a": [1, 2, 3]}).shard(2, 0))
+        [{'a': 1}, {'a': 2}]
+
+        Raises:
+            ConfigurationError: a part that does not exist.
+        """
+        count = at_least_one("num_shards", num_shards)
+        if at_least("index", index, 0) >= count:
+            raise ConfigurationError(f"index={index} is no part of {count}. Give 0 to {count - 1}.")
+        return self._like(self._plan.sharded(count, index, is_contiguous=contiguous))
+
+    def _every(self, count: int, index: int) -> Self:
+        """One row of `count`."""
+        return self._like(self._plan.every(count, index))
+
+    def reshard(self) -> Self:
+        """The stream itself: its shards are as fine as the rows already.
+
+        >>> IterableDataset.from_dict({"a": [1, 2]}).reshard().num_shards
+        1
+        """
+        return copy.copy(self)
+
+    # -- made of -------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_dict(
+        cls,
+        mapping: Mapping[str, Sequence[Any]],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        num_shards: int = 1,
+    ) -> Self:
+        """A stream of columns of values.
+
+        >>> list(IterableDataset.from_dict({"a": [1, 2]}))
+        [{'a': 1}, {'a': 2}]
+
+        Raises:
+            ConfigurationError: columns of different lengths, or more shards than rows.
+        """
+        lengths = {name: len(values) for name, values in mapping.items()}
+        if len(set(lengths.values())) > 1:
+            raise ConfigurationError(f"The columns differ in length: {lengths}. Give columns of the same length.")
+        rows = [dict(zip(mapping, values, strict=True)) for values in zip(*mapping.values(), strict=True)]
+        if not rows and features is None:
+            return cls._of(pa.table({name: pa.nulls(0) for name in mapping}), features, info, split, num_shards)
+        return cls.from_list(rows, features, info, split, num_shards)
+
+    @classmethod
+    def from_list(
+        cls,
+        mapping: Sequence[Mapping[str, Any]],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        num_shards: int = 1,
+    ) -> Self:
+        """A stream of rows.
+
+        >>> list(IterableDataset.from_list([{"a": 1}, {"a": 2}]))
+        [{'a': 1}, {'a': 2}]
+
+        Raises:
+            CellCastError: values that share no type, or do not fit their feature.
+        """
+        wanted = features if info is None or info.features is None else info.features
+        batch = RowEncoder(None if wanted is None else Features(wanted)).encode(list(mapping))
+        return cls._of(pa.Table.from_batches([batch]), wanted, info, split, num_shards)
+
+    @classmethod
+    def from_pandas(
+        cls,
+        df: pd.DataFrame,
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        preserve_index: bool | None = None,
+        num_shards: int = 1,
+    ) -> Self:
+        """A stream of the rows of a pandas frame."""
+        table = pa.Table.from_pandas(df, preserve_index=preserve_index).replace_schema_metadata(None)
+        return cls._of(table, features, info, split, num_shards)
+
+    @classmethod
+    def from_polars(
+        cls,
+        df: pl.DataFrame,
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+    ) -> Self:
+        """A stream of the rows of a polars frame."""
+        return cls._of(df.to_arrow(), features, info, split, 1)
+
+    @classmethod
+    def _of(
+        cls,
+        table: pa.Table,
+        features: Features | None,
+        info: DatasetInfo | None,
+        split: NamedSplit | str | None,
+        num_shards: int,
+    ) -> Self:
+        kinds = Features.from_arrow_schema(table.schema) if features is None else Features(features)
+        rows = RowTable.from_table(cast_table(table, kinds, what="The rows"))
+        source = RowsOfTable(rows, None, kinds, MediaPaths(None), partial(Hasher.hash, rows))
+        return cls(Plan(source, (), shards_of(num_shards, rows.num_rows)), info, split)
+
+    # -- made into -----------------------------------------------------------------------------------------------------
+
+    def to_dict(
+        self, batch_size: int | None = None, batched: bool = False
+    ) -> dict[str, list[Any]] | Iterator[dict[str, list[Any]]]:
+        """The rows as columns of Python values, at once or (`batched`) in batches.
+
+        >>> IterableDataset.from_dict({"a": [1, 2]}).to_dict()
+        {'a': [1, 2]}
+        """
+        return self._handed_over(RowFormat(), batch_size, batched)  # type: ignore[no-any-return]
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """The rows as a list of dicts.
+
+        >>> IterableDataset.from_dict({"a": [1, 2]}).to_list()
+        [{'a': 1}, {'a': 2}]
+        """
+        return list(self.with_format(None))
+
+    def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
+        """The rows as a pandas frame, at once or (`batched`) in frames of `batch_size` rows.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        return self._handed_over(RowFormat("pandas"), batch_size, batched)
+
+    def to_polars(
+        self,
+        batch_size: int | None = None,
+        batched: bool = False,
+        schema_overrides: dict[str, Any] | None = None,
+        rechunk: bool = True,
+    ) -> pl.DataFrame | Iterator[pl.DataFrame]:
+        """The rows as a polars frame, at once or (`batched`) in frames of `batch_size` rows.
+
+        Raises:
+            MissingDependencyError: polars is not installed.
+        """
+        found = self._handed_over(RowFormat("polars"), batch_size, batched)
+        if not schema_overrides:
+            return found  # type: ignore[no-any-return]
+        return (frame.cast(schema_overrides) for frame in found) if batched else found.cast(schema_overrides)
+
+    def _handed_over(self, wanted: RowFormat, batch_size: int | None, batched: bool) -> Any:
+        other = self.with_format(None)
+        other._format = wanted
+        if batched:
+            return other.iter(1000 if batch_size is None else batch_size)
+        found = list(other.iter(2**62))
+        if found:
+            return found[0]
+        features = self.features
+        return Shown(wanted).columns(of_dicts([]) if features is None else encoded([], Kinds(features)))
+
+
+def shards_of(num_shards: int, num_rows: int) -> int:
+    """How many shards rows get, checked.
+
+    Raises:
+        ConfigurationError: more shards than rows.
+    """
+    count = at_least_one("num_shards", num_shards)
+    if count > max(num_rows, 1):
+        raise ConfigurationError(f"{num_rows} rows make no {count} shards. Give num_shards={max(num_rows, 1)} or less.")
+    return count
+
+
+def _seed(seed: Any, generator: Any) -> int:
+    if generator is not None:
+        if not isinstance(generator, np.random.Generator):
+            raise ArgumentTypeError(f"generator={generator!r} is no numpy.random.Generator. Give one, or a seed.")
+        return int(copy.deepcopy(generator).integers(2**63)) if seed is None else at_least("seed", seed, 0)
+    return int(np.random.randint(2**31)) if seed is None else at_least("seed", seed, 0)

@@ -1,0 +1,115 @@
+"""`Plan`: a stream as a value: where its rows come from, and the steps behind; what runs it is made when it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from datasets_core.errors import UnhashableError
+from datasets_core.features.schema import Features
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.stream.node import Node, Ordered
+from datasets_core.stream.rows_of_table import RowsOfTable
+from datasets_core.stream.steps import Part, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which part of the rows somebody reads, where others read the rest.
+
+    Attributes:
+        index: of the part.
+        count: how many there are.
+    """
+
+    index: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Rows, and what is done to them.
+
+    Attributes:
+        source: the rows at the bottom.
+        steps: what is done, in order.
+        num_shards: into how many parts the rows divide among workers.
+    """
+
+    source: RowsOfTable
+    steps: tuple[Step, ...] = ()
+    num_shards: int = 1
+
+    def then(self, step: Step) -> Plan:
+        """The plan with one step more.
+
+        Raises:
+            UnknownColumnError: the step needs a column that is not there.
+        """
+        step.features(self.features)
+        return replace(self, steps=(*self.steps, step))
+
+    def sharded(self, count: int, index: int, *, is_contiguous: bool) -> Plan:
+        """One of `count` parts; taken before steps that work row by row or batch by batch, so that they do not work in vain."""
+        place, part = self._part(count, index, is_contiguous=is_contiguous)
+        steps = (*self.steps[:place], part, *self.steps[place:])
+        return replace(self, steps=steps, num_shards=part.num_shards)
+
+    def every(self, count: int, index: int) -> Plan:
+        """One row of `count`; the number of shards stays."""
+        return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
+
+    def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:
+        place = self._first_seeing()
+        behind = self.steps[place:]
+        if not behind:
+            return place, Part(index, count, is_contiguous, self.num_shards)
+        if not all(step.is_local for step in behind):
+            return len(self.steps), Part(index, count, is_contiguous, 1)
+        return place, Part(index, count, is_contiguous, self.num_shards, behind[0].unit, keeps_numbers=True)
+
+    def _first_seeing(self) -> int:
+        """The place of the first step that must see rows to know how many it gives."""
+        node: Node = Ordered(self.source)
+        for place, step in enumerate(self.steps):
+            node = step.on(node, 0)
+            if not isinstance(node, Ordered):
+                return place
+        return len(self.steps)
+
+    @property
+    def num_rows(self) -> int | None:
+        """How many rows there are, where arithmetic tells."""
+        node = self.node(0)
+        return node.num_rows if isinstance(node, Ordered) and not node.is_shared else None
+
+    @property
+    def features(self) -> Features | None:
+        """The features of the rows; None where only the rows will tell."""
+        found: Features | None = self.source.features
+        for step in self.steps:
+            found = step.features(found)
+        return found
+
+    def node(self, epoch: int, share: Share | None = None) -> Node:
+        """What gives the rows of an epoch, or of a share of it."""
+        steps = self.steps
+        if share is not None:
+            place, part = self._part(share.count, share.index, is_contiguous=self.num_shards < share.count)
+            steps = (*steps[:place], part, *steps[place:])
+        node: Node = Ordered(self.source, (), epoch)
+        for step in steps:
+            node = step.on(node, epoch)
+        return node
+
+    def signature(self) -> list[list[str]]:
+        """What tells the plan from others: for each step its text and a hash."""
+        rows = f"{self.source.num_rows} rows"
+        return [[rows, Hasher.hash((self.source.identity(), self.source.features.to_dict()))], *map(_signed, self.steps)]
+
+
+def _signed(step: Step) -> list[str]:
+    text = step.text if len(step.text) <= 80 else f"{step.text[:77]}..."
+    try:
+        return [text, Hasher.hash((type(step).__name__, step.parts))]
+    except UnhashableError:  # a function whose values have no lasting identity is known by its name
+        return [text, ""]

@@ -1,0 +1,59 @@
+"""`RowsOfTable`: where a stream of local rows begins: the rows of a table, in the order of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.schema import Features
+from datasets_core.store.table import RowTable
+from datasets_core.stream.permutation import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfTable:
+    """Rows that are read by number.
+
+    Attributes:
+        table: what they stand in.
+        index: which of its rows there are; None: all.
+        features: of the columns.
+        paths: which paths among the values may be opened.
+        identity: tells what the rows are, when somebody asks: the same wherever the same rows are made.
+    """
+
+    table: RowTable
+    index: Ints | None
+    features: Features
+    paths: MediaPaths
+    identity: Callable[[], str]
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+        return self.table.num_rows if self.index is None else len(self.index)
+
+    def read(self, places: Ints) -> pa.RecordBatch:
+        """The rows at these places, as they are stored."""
+        rows = places if self.index is None else self.index[places]
+        return one_batch(self.table.take(rows))
+
+
+def one_batch(table: pa.Table) -> pa.RecordBatch:
+    """A table of few rows as one batch."""
+    batches: list[Any] = table.to_batches()
+    if len(batches) == 1:
+        return batches[0]
+    if not batches:
+        return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in table.schema], schema=table.schema)
+    return pa.concat_batches(batches)
+
+
+def run_of(start: int, stop: int) -> Ints:
+    """The places from `start` to `stop`."""
+    return np.arange(start, stop, dtype=np.int64)

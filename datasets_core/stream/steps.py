@@ -1,0 +1,372 @@
+"""The steps of a stream as values: each says what it makes of the rows before it, by arithmetic where that can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from datasets_core.features.schema import Features
+from datasets_core.stream.block import check_names, grouped_features
+from datasets_core.stream.changes import Added, Cast, Decoding, Renamed, Selected
+from datasets_core.stream.functions import Function, RowsMade
+from datasets_core.stream.node import Node, Ordered
+from datasets_core.stream.nodes import (
+    Changed,
+    Chosen,
+    Filtered,
+    FilteredByBatch,
+    Lists,
+    MappedByBatch,
+    Rounds,
+    Windows,
+    numbered,
+)
+from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, even_runs
+
+
+class Step(Protocol):
+    """One step."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether what it makes of rows does not depend on the rows around their batch: parts can be taken before it."""
+        ...
+
+    @property
+    def unit(self) -> int | None:
+        """How many rows must stay together for that; None: all."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """What the user called for, in short."""
+        ...
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """All that decides about the rows, to be hashed."""
+        ...
+
+    def on(self, node: Node, epoch: int) -> Node:
+        """The rows that become of those of `node`."""
+        ...
+
+    def features(self, before: Features | None) -> Features | None:
+        """The features behind the step; None where only the rows will tell."""
+        ...
+
+
+class _Plain:
+    """What most steps have in common."""
+
+    @property
+    def is_local(self) -> bool:
+        """See `Step.is_local`."""
+        return True
+
+    @property
+    def unit(self) -> int | None:
+        """See `Step.unit`."""
+        return 1
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        return before
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeColumns(_Plain):
+    """Columns chosen, renamed, added, cast, decoded."""
+
+    change: Selected | Renamed | Added | Cast | Decoding
+    text: str
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        change = self.change
+        if isinstance(change, Selected):
+            return change.names, change.is_dropped
+        if isinstance(change, Renamed):
+            return (dict(change.names),)
+        if isinstance(change, Added):
+            return change.name, change.values, Features({change.name: change.feature}).to_dict()
+        return (change.wanted.to_dict(), change.is_all) if isinstance(change, Cast) else (change.is_on,)
+
+    def on(self, node: Node, epoch: int) -> Node:
+        """See `Step.on`."""
+        if isinstance(node, Ordered) and not node.is_shared:
+            return node.under(self.change)
+        return Changed(numbered(node, self.change.needs_numbers), self.change)
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        if before is None:
+            return self.change.wanted if isinstance(self.change, Cast) and self.change.is_all else None
+        return self.change.features(before)
+
+
+def _of_function(function: Function) -> tuple[Any, ...]:
+    return (
+        function.call,
+        dict(function.kwargs),
+        function.with_indices,
+        function.input_columns,
+        (function.format.type, dict(function.format.kwargs)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Map(_Plain):
+    """A function on rows, or on batches of `size` rows."""
+
+    made: RowsMade
+    is_batched: bool = False
+    size: int | None = None
+    is_whole: bool = False
+
+    @property
+    def unit(self) -> int | None:
+        """See `Step.unit`."""
+        return self.size if self.is_batched else 1
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"map({_name(self.made.function)})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        result = None if self.made.result is None else self.made.result.to_dict()
+        return *_of_function(self.made.function), self.made.removed, result, self.is_batched, self.size, self.is_whole
+
+    def on(self, node: Node, epoch: int) -> Node:
+        """See `Step.on`."""
+        if not self.is_batched and isinstance(node, Ordered) and not node.is_shared:
+            return node.under(self.made)
+        source = numbered(node, self.made.needs_numbers)
+        return MappedByBatch(source, self.size, self.made, self.is_whole) if self.is_batched else Changed(source, self.made)
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        if before is not None:
+            check_names((*self.made.removed, *(self.made.function.input_columns or ())), list(before))
+        return self.made.result
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(_Plain):
+    """The rows for which a function says something true."""
+
+    function: Function
+    is_batched: bool = False
+    size: int | None = None
+
+    @property
+    def unit(self) -> int | None:
+        """See `Step.unit`."""
+        return self.size if self.is_batched else 1
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"filter({_name(self.function)})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return *_of_function(self.function), self.is_batched, self.size if self.is_batched else None
+
+    def on(self, node: Node, epoch: int) -> Node:
+        """See `Step.on`."""
+        source = numbered(node, self.function.with_indices)
+        return FilteredByBatch(source, self.size, self.function) if self.is_batched else Filtered(source, self.function)
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        if before is not None:
+            check_names(self.function.input_columns or (), list(before))
+        return before
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(_Plain):
+    """Rows put together to lists."""
+
+    size: int | None
+    by: tuple[str, ...]
+    is_whole: bool
+
+    @property
+    def is_local(self) -> bool:
+        """See `Step.is_local`."""
+        return not self.by
+
+    @property
+    def unit(self) -> int | None:
+        """See `Step.unit`."""
+        return self.size
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"batch(by_column={list(self.by)})" if self.by else f"batch({self.size})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.size, self.by, self.is_whole
+
+    def on(self, node: Node, epoch: int) -> Node:
+        """See `Step.on`."""
+        if not self.by and self.size is not None and isinstance(node, Ordered) and not node.is_shared:
+            return node.under(Grouped(node.num_rows, self.size, self.is_whole))
+        return Lists(node, self.size, self.by, self.is_whole)
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        if before is None:
+            return None
+        check_names(self.by, list(before))
+        return grouped_features(before)
+
+
+class _Whole(_Plain):
+    """What most steps have in common that see all rows."""
+
+    @property
+    def is_local(self) -> bool:
+        """See `Step.is_local`."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Limit(_Whole):
+    """The first `count` rows, or (`is_skip`) all but these."""
+
+    count: int
+    is_skip: bool = False
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"{'skip' if self.is_skip else 'take'}({self.count})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.count, self.is_skip
+
+    def on(self, node: Node, epoch: int) -> Node:
+        """See `Step.on`."""
+        if isinstance(node, Ordered):
+            cut = min(self.count, node.num_rows)
+            return node.under(Cut((range(cut, node.num_rows) if self.is_skip else range(cut),)))
+        return Chosen(node, range(self.count, ENDLESS) if self.is_skip else range(self.count))
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat(_Whole):
+    """The rows again and again."""
+
+    times: int | None
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"repeat({self.times})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return (self.times,)
+
+    def on(self, node: Node, epoch: int) -> Node:
+        """See `Step.on`."""
+        if isinstance(node, Ordered):
+            return node.under(Repeated(node.num_rows, self.times))
+        return Rounds(node, self.times)
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle(_Whole):
+    """The rows in random order, mixed within windows of `size` rows."""
+
+    seed: int
+    size: int
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"shuffle(seed={self.seed}, buffer_size={self.size})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.seed, self.size
+
+    def on(self, node: Node, epoch: int) -> Node:
+        """See `Step.on`."""
+        if isinstance(node, Ordered):
+            return node.under(Shuffled(node.num_rows, self.size, self.seed))
+        return Windows(node, self.size, self.seed, epoch)
+
+
+@dataclass(frozen=True, slots=True)
+class Part(_Plain):
+    """One of `count` parts of the rows: whole shards where there are enough, else rows.
+
+    Attributes:
+        shards: how many shards the rows are in.
+        together: rows that stay together, since a step behind works on batches of so many; None: all.
+        keeps_numbers: rows keep the numbers that they have among all.
+    """
+
+    index: int
+    count: int
+    is_contiguous: bool
+    shards: int
+    together: int | None = 1
+    keeps_numbers: bool = False
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"shard({self.count}, {self.index})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.index, self.count, self.is_contiguous, self.shards, self.together
+
+    @property
+    def num_shards(self) -> int:
+        """How many shards the part has."""
+        return len(self._chosen()) if self.shards >= self.count else 1
+
+    def _chosen(self) -> range:
+        if not self.is_contiguous:
+            return range(self.index, self.shards, self.count)
+        return even_runs(self.shards, self.count)[self.index]
+
+    def cut(self, rows: int) -> Cut:
+        """The rows of the part, of so many."""
+        unit = max(1, rows) if self.together is None else self.together
+        if self.shards >= self.count:
+            runs = even_runs(rows, self.shards, unit)
+            return Cut(tuple(runs[shard] for shard in self._chosen()))
+        if self.is_contiguous or unit > 1:
+            return Cut((even_runs(rows, self.count, unit)[self.index],))
+        return Cut((range(self.index, rows, self.count),))
+
+    def on(self, node: Node, epoch: int) -> Node:
+        """See `Step.on`."""
+        if not isinstance(node, Ordered):
+            return Chosen(node, range(self.index, ENDLESS, self.count))
+        cut = self.cut(node.num_rows)
+        return node.shared(cut) if self.keeps_numbers else node.under(cut)
+
+
+def _name(function: Function) -> str:
+    return str(getattr(function.call, "__qualname__", type(function.call).__qualname__)).rpartition(".")[2]

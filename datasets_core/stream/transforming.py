@@ -1,0 +1,290 @@
+"""What becomes of the rows of a stream: functions on them, their columns, lists of them, and the format that they come in."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.base import FeatureType, feature_to_arrow
+from datasets_core.features.codec import RowEncoder
+from datasets_core.features.schema import Features, feature_from_arrow
+from datasets_core.format.formatter import RowFormat, check_format, format_name
+from datasets_core.stream.changes import Added, Cast, Decoding, Renamed, Selected
+from datasets_core.stream.functions import Function, RowsMade
+from datasets_core.stream.steps import Batch, ChangeColumns, Filter, Map
+from datasets_core.stream.streamed import Streamed, whole_number
+
+
+class Transforming(Streamed):
+    """Streams of changed rows; nothing is computed before it is read."""
+
+    def map(
+        self,
+        function: Callable[..., Any] | None = None,
+        with_indices: bool = False,
+        input_columns: str | Sequence[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        drop_last_batch: bool = False,
+        remove_columns: str | Sequence[str] | None = None,
+        features: Features | None = None,
+        fn_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """The rows updated with what `function` returns for each row, or for each batch of rows.
+
+        Without `features=`, values are what the function made of them: no type is known before all rows are.
+
+        Args:
+            function: takes a row and returns a dict of columns to set, or None to change nothing; or changes the row itself.
+            with_indices: it takes the number of the row too, or (`batched`) a list of them.
+            input_columns: it takes the values of these columns instead of the row.
+            batched: it takes and returns columns of `batch_size` rows; it may return more or fewer rows, if columns that it
+                does not return are removed.
+            batch_size: rows of a batch; None or 0 for all.
+            drop_last_batch: leave out a last batch that has fewer rows.
+            remove_columns: columns that go before the update: what the function returns under these names stays.
+            features: the columns of the result, to which the values are fitted.
+            fn_kwargs: for the function, by name.
+
+        >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": row["a"] * 10}))
+        [{'a': 1, 'b': 10}, {'a': 2, 'b': 20}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ArgumentTypeError: what the function returns is no dict of columns.
+        """
+        call = self._function("map", function or _same, fn_kwargs, with_indices, input_columns)
+        result = None if features is None else Features(features)
+        made = RowsMade(call, tuple(named(remove_columns)), result)
+        return self._then(Map(made, batched, _size(batch_size), batched and drop_last_batch))
+
+    def filter(
+        self,
+        function: Callable[..., Any] | None = None,
+        with_indices: bool = False,
+        input_columns: str | Sequence[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        fn_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """The rows for which `function` returns something true.
+
+        Args:
+            function: takes a row and says whether it stays; or (`batched`) takes columns and returns a boolean for each row.
+            with_indices, input_columns, batched, batch_size, fn_kwargs: see `map`.
+
+        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().filter(lambda row: row["a"] > 1))
+        [{'a': 2}, {'a': 3}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            MaskLengthError: a batched function returned not one boolean for each row.
+        """
+        call = self._function("filter", function or _always, fn_kwargs, with_indices, input_columns)
+        return self._then(Filter(call, batched, _size(batch_size)))
+
+    def batch(
+        self,
+        batch_size: int | None = None,
+        by_column: str | Sequence[str] | None = None,
+        drop_last_batch: bool = False,
+    ) -> Self:
+        """Rows put together: each row of the result holds the lists of `batch_size` rows, or of a run of rows.
+
+        Args:
+            batch_size: how many; 0 or less for all.
+            by_column: put rows together that follow one another and have the same values in this column, or these columns.
+            drop_last_batch: leave out the last, if it has fewer rows, or is a run that the end of the rows ended.
+
+        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().batch(2))
+        [{'a': [1, 2]}, {'a': [3]}]
+
+        Raises:
+            ConfigurationError: neither a size nor a column.
+            UnknownColumnError: a column that does not exist.
+        """
+        names = tuple(named(by_column))
+        if not names and batch_size is None:
+            raise ConfigurationError("batch() takes a batch_size or a by_column. Give one of them.")
+        return self._then(Batch(None if names else _size(batch_size), names, drop_last_batch))
+
+    # -- columns -------------------------------------------------------------------------------------------------------
+
+    def select_columns(self, column_names: str | Sequence[str]) -> Self:
+        """Only these columns, in this order; the others are not read.
+
+        >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().select_columns("b"))
+        [{'b': 2}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+        """
+        names = tuple(named(column_names))
+        return self._then(ChangeColumns(Selected(names), f"select_columns({list(names)})"))
+
+    def remove_columns(self, column_names: str | Sequence[str]) -> Self:
+        """All columns but these.
+
+        >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().remove_columns("b"))
+        [{'a': 1}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+        """
+        names = tuple(named(column_names))
+        return self._then(ChangeColumns(Selected(names, is_dropped=True), f"remove_columns({list(names)})"))
+
+    def rename_column(self, original_column_name: str, new_column_name: str) -> Self:
+        """The same rows with another name for a column.
+
+        >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().rename_column("a", "b"))
+        [{'b': 1}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: there is a column of the new name.
+        """
+        return self.rename_columns({original_column_name: new_column_name})
+
+    def rename_columns(self, column_mapping: Mapping[str, str]) -> Self:
+        """The same rows with other names for columns, by the names that they have.
+
+        >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().rename_columns({"a": "b", "b": "a"}))
+        [{'b': 1, 'a': 2}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: two columns would share a name.
+        """
+        names = dict(column_mapping)
+        return self._then(ChangeColumns(Renamed(names), f"rename_columns({names})"))
+
+    def add_column(self, name: str, column: Iterable[Any]) -> Self:
+        """One column more, behind the others.
+
+        Args:
+            name: of the column.
+            column: a value for each row: a list, a numpy or an Arrow array.
+
+        >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().add_column("b", [3, 4]))
+        [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
+
+        Raises:
+            ConfigurationError: there is a column of that name; while reading: there are more rows than values.
+        """
+        values = _array(name, column)
+        feature = feature_from_arrow(values.type)
+        if values.type != feature_to_arrow(feature):
+            values = values.cast(feature_to_arrow(feature))
+        return self._then(ChangeColumns(Added(name, values, feature), f"add_column({name!r})"))
+
+    def cast(self, features: Features) -> Self:
+        """The same rows with other types, given for all columns.
+
+        >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().cast(Features({"a": Value("string")})))
+        [{'a': '1'}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: a column without a feature.
+            CellCastError: while reading: a value that does not fit.
+        """
+        if not isinstance(features, Mapping):
+            raise ArgumentTypeError(f"{features!r} are no features to cast to. Give a Features, or a dict of them by column.")
+        return self._then(ChangeColumns(Cast(Features(features), is_all=True), "cast(features)"))
+
+    def cast_column(self, column: str, feature: FeatureType) -> Self:
+        """The same rows with another type of one column.
+
+        >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().cast_column("a", Value("float32")))
+        [{'a': 1.0}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            CellCastError: while reading: a value that does not fit.
+        """
+        return self._then(ChangeColumns(Cast(Features({column: feature}), is_all=False), f"cast_column({column!r})"))
+
+    def decode(self, enable: bool = True, num_threads: int | None = None) -> Self:
+        """Media decoded, or (`enable=False`) as they are stored.
+
+        Args:
+            enable: decode them.
+            num_threads: has no effect yet.
+
+        >>> from datasets_core import Image
+        >>> stream = Dataset.from_dict({"a": [b""]}, Features({"a": Image()})).to_iterable_dataset().decode(False)
+        >>> list(stream)
+        [{'a': {'bytes': b'', 'path': None}}]
+        """
+        return self._then(ChangeColumns(Decoding(enable), f"decode({enable})"))
+
+    def with_format(self, type: str | None = None) -> Self:
+        """The same rows in another format, for the functions of further steps too.
+
+        Args:
+            type: None (plain Python), `"numpy"`, `"torch"`, `"jax"`, `"tensorflow"`, `"pandas"`, `"polars"` or `"arrow"`.
+
+        >>> next(iter(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().with_format("arrow"))).num_rows
+        1
+
+        Raises:
+            ConfigurationError: an unknown format.
+            MissingDependencyError: the package of the format is not installed.
+        """
+        name = format_name(type)
+        check_format(name, {})
+        other = copy.copy(self)
+        other._loaded = other._cursor = None
+        other._format = RowFormat(name)
+        return other
+
+    def _function(
+        self,
+        verb: str,
+        function: Any,
+        kwargs: Mapping[str, Any] | None,
+        with_indices: bool,
+        columns: str | Sequence[str] | None,
+    ) -> Function:
+        if not callable(function):
+            raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
+        inputs = None if columns is None else tuple(named(columns))
+        return Function(function, verb, dict(kwargs or {}), with_indices, inputs, self._format)
+
+
+def named(columns: str | Sequence[str] | None) -> list[str]:
+    """The names of columns that an argument gives.
+
+    >>> named("a"), named(None)
+    (['a'], [])
+    """
+    if columns is None or isinstance(columns, str):
+        return [] if columns is None else [columns]
+    if not isinstance(columns, Iterable):
+        raise ArgumentTypeError(f"{columns!r} names no columns. Give a name or a list of names.")
+    return list(dict.fromkeys(columns))
+
+
+def _size(batch_size: Any) -> int | None:
+    return None if batch_size is None or (size := whole_number("batch_size", batch_size)) <= 0 else size
+
+
+def _array(name: str, column: Any) -> pa.Array:
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    values = column.tolist() if isinstance(column, np.ndarray) and column.ndim == 1 else list(column)
+    return RowEncoder(None).encode([{name: value} for value in values]).column(0) if values else pa.nulls(0)
+
+
+def _same(row: Any, *_: Any) -> Any:
+    return row
+
+
+def _always(*_: Any) -> bool:
+    return True
