@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from datasets_core import load_dataset
 from datasets_core.resolve.registry import builder_class
 
 Build = Callable[..., Any]
@@ -31,3 +32,17 @@ def build(tmp_path: Path) -> Build:
         return builder.as_dataset(split="train")
 
     return built
+
+
+@pytest.fixture
+def from_folder(tmp_path: Path) -> Build:
+    """Write files, load their folder by its path alone, and give the rows of split `train`."""
+
+    def loaded(files: dict[str, bytes]) -> Any:
+        for name, content in files.items():
+            path = tmp_path / "data" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        return load_dataset(os.fspath(tmp_path / "data"), split="train", cache_dir=os.fspath(tmp_path / "cache"))
+
+    return loaded

@@ -1,0 +1,16 @@
+"""Meshes in folders: known by their extensions, labelled by folder, stored as they are."""
+
+import pytest
+
+from datasets_core.features import ClassLabel, Features, Mesh
+
+
+@pytest.mark.parametrize("extension", ["glb", "gltf", "ply", "stl"])
+def test_a_folder_of_meshes_gives_their_bytes_and_labels(from_folder, extension):
+    rows = from_folder({f"x/a.{extension}": b"one", f"y/b.{extension}": b"two"})
+
+    assert rows.features == Features({"mesh": Mesh(), "label": ClassLabel(names=["x", "y"])})
+    assert rows.with_format("arrow")[:].to_pylist() == [
+        {"mesh": {"bytes": b"one", "path": f"x/a.{extension}"}, "label": 0},
+        {"mesh": {"bytes": b"two", "path": f"y/b.{extension}"}, "label": 1},
+    ]

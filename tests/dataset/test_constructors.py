@@ -1,0 +1,90 @@
+"""What datasets are made of: every constructor gives the rows that it was given, and knows what it was told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core import Dataset, DatasetInfo, Features, Value
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, DamagedShardError
+
+ROWS = [{"a": 1, "b": "x"}, {"a": None, "b": "é"}, {"a": -3, "b": None}]
+FEATURES = Features({"a": Value("int32"), "b": Value("large_string")})
+LISTED = st.lists(st.fixed_dictionaries({"a": st.none() | st.integers(-(2**31), 2**31 - 1), "b": st.none() | st.text()}))
+
+
+def _stream(table: pa.Table) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+@given(LISTED)
+def test_rows_and_columns_make_the_same_dataset(rows: list[dict[str, Any]]) -> None:
+    columns = {name: [row[name] for row in rows] for name in FEATURES}
+
+    by_rows, by_columns = Dataset.from_list(rows, features=FEATURES), Dataset.from_dict(columns, features=FEATURES)
+
+    assert by_rows.to_list() == by_columns.to_list() == rows
+    assert by_rows.features == by_columns.features == FEATURES
+
+
+@pytest.mark.parametrize("make", ["from_dict", "from_list"])
+def test_what_is_known_stays_with_the_rows(make: str) -> None:
+    info = DatasetInfo(description="Three rows.", features=FEATURES)
+    given_rows = ROWS if make == "from_list" else {name: [row[name] for row in ROWS] for name in FEATURES}
+
+    dataset = getattr(Dataset, make)(given_rows, info=info, split="test")
+
+    assert (dataset.features, dataset.split, dataset.info.description) == (FEATURES, "test", "Three rows.")
+
+
+def test_features_that_differ_from_those_of_the_info_are_an_error() -> None:
+    with pytest.raises(ConfigurationError, match=r"features and info\.features differ"):
+        Dataset.from_list(ROWS, features=FEATURES, info=DatasetInfo(features=Features({"a": Value("int8")})))
+
+
+def test_a_generator_gives_the_rows_that_it_yields(tmp_path: Path) -> None:
+    def rows(first: int, last: int) -> Any:
+        yield from ({"n": number} for number in range(first, last))
+
+    dataset = Dataset.from_generator(rows, gen_kwargs={"first": 3, "last": 7}, cache_dir=str(tmp_path))
+
+    assert dataset["n"][:] == [3, 4, 5, 6]
+
+
+def test_arguments_of_a_generator_come_by_name() -> None:
+    with pytest.raises(ArgumentTypeError, match="gen_kwargs"):
+        Dataset.from_generator(lambda: iter(()), gen_kwargs=[1])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_an_arrow_file_gives_its_rows(tmp_path: Path, kind: str, in_memory: bool) -> None:
+    table = pa.Table.from_pylist(ROWS)
+    path = tmp_path / "rows.arrow"
+    with pa.OSFile(str(path), "wb") as sink, getattr(pa.ipc, f"new_{kind}")(sink, table.schema) as writer:
+        writer.write_table(table)
+
+    dataset = Dataset.from_file(path, split="train", in_memory=in_memory)
+
+    assert dataset.to_list() == ROWS
+    assert dataset.split == "train"
+
+
+def test_a_buffer_gives_its_rows_in_the_order_of_another() -> None:
+    index = _stream(pa.table({"indices": pa.array([2, 0], pa.uint64())}))
+
+    assert Dataset.from_buffer(_stream(pa.Table.from_pylist(ROWS)), indices_buffer=index).to_list() == [ROWS[2], ROWS[0]]
+
+
+@pytest.mark.parametrize("size", [0, 7, -9])
+def test_a_cut_buffer_is_an_error(size: int) -> None:
+    with pytest.raises(DamagedShardError):
+        Dataset.from_buffer(_stream(pa.Table.from_pylist(ROWS)).to_pybytes()[:size])
