@@ -32,6 +32,7 @@ CODES = {
     pa.float32(): "f",
     pa.float64(): "d",
 }
+_FEW_NUMBERS = 300  # below, `to_pylist` of a column of numbers is as fast as reading its memory
 _EPOCH = dt.datetime(1970, 1, 1)
 _EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _EPOCH_DAY = _EPOCH.toordinal()
@@ -88,13 +89,12 @@ def _as_pyarrow(array: pa.Array) -> list[Any]:
 
 
 def _number_reader(code: Any) -> Reader:
-    """Numbers without nulls from their memory: two to four times faster than by `to_pylist`."""
+    """Numbers without nulls from their memory: two to four times faster than by `to_pylist` of older pyarrow."""
 
     def read(array: pa.Array) -> list[Any]:
-        buffer = array.buffers()[1]
-        if array.null_count or buffer is None or not len(array):
+        if len(array) < _FEW_NUMBERS or array.null_count:
             return _as_pyarrow(array)
-        first = array.offset
+        first, buffer = array.offset, array.buffers()[1]
         return memoryview(buffer).cast("B").cast(code)[first : first + len(array)].tolist()
 
     return read

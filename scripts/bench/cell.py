@@ -21,6 +21,7 @@ OURS = (
     *("datasets_core.dataset.saving", "datasets_core.dataset.parquet_file", "datasets_core.dataset.text_files"),
     *("filelock", "datasets_core.building.build", "datasets_core.dataset.generated", "datasets_core.dataset.dataset"),
     *("datasets_core.dataset.cached", "datasets_core.dataset.combine", "datasets_core.dataset.group", "numpy.random"),
+    *("datasets_core.dataset.formatted", "datasets_core.dataset.arrayed", "datasets_core.format.frames"),
     *(f"datasets_core.builders.{name}" for name in ("csv", "_csv_read", "json", "parquet", "text")),
 )
 READERS = ("numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet")
