@@ -120,6 +120,8 @@ class Shuffled:
 
     def _unmixed(self, places: Ints, epoch: int) -> Ints:
         """Where rows stand before their window is mixed."""
+        if self.window == 1:
+            return places
         windows = places // self.window
         found = np.empty(len(places), np.int64)
         for window in np.unique(windows).tolist():
