@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from datasets_core import files
 from datasets_core.dataset.cached import Place
 from datasets_core.dataset.calling import Caller, Calls
 from datasets_core.dataset.inputs import Inputs
@@ -23,9 +21,9 @@ from datasets_core.dataset.row_jobs import Part, Teller, borders, number_of_part
 from datasets_core.engines.engine import Engine
 from datasets_core.errors import ArgumentTypeError, MaskLengthError
 from datasets_core.progress import progress
-from datasets_core.store.layout import temporary_path
 from datasets_core.store.shard import DAMAGE
 from datasets_core.store.table import Ints
+from datasets_core.store.whole_file import write_whole
 
 if TYPE_CHECKING:
     from datasets_core.dataset.tabled import Tabled
@@ -173,15 +171,4 @@ def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
     """
     schema = pa.schema([pa.field("indices", pa.int64())], {_KEY: place.key.encode(), _ROWS: str(size).encode()})
     column = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
-    temporary = temporary_path(path)
-    with files.disk_errors(path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        try:
-            with pa.OSFile(temporary, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
-                writer.write_batch(pa.RecordBatch.from_arrays([column], schema=schema))
-            files.sync_file(temporary)
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
+    write_whole(path, schema, [pa.RecordBatch.from_arrays([column], schema=schema)])

@@ -7,10 +7,9 @@ import os
 import numpy as np
 import pyarrow as pa
 
-from datasets_core import files
 from datasets_core.errors import ArgumentTypeError
-from datasets_core.store.layout import temporary_path
 from datasets_core.store.table import Ints
+from datasets_core.store.whole_file import write_whole
 
 
 def mapped_index(index: Ints, path: str) -> Ints:
@@ -20,20 +19,9 @@ def mapped_index(index: Ints, path: str) -> Ints:
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
     path = os.path.abspath(os.fspath(path))
-    temporary = temporary_path(path)
     numbers = pa.Array.from_buffers(pa.uint64(), len(index), [None, pa.py_buffer(np.ascontiguousarray(index))])
     batch = pa.RecordBatch.from_arrays([numbers], names=["indices"])
-    try:
-        with files.disk_errors(path, needed=index.nbytes):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with pa.OSFile(temporary, "wb") as sink, pa.ipc.new_stream(sink, batch.schema) as writer:
-                writer.write_batch(batch)
-            files.sync_file(temporary)
-            os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    write_whole(path, batch.schema, [batch], as_stream=True, needed=index.nbytes)
     with pa.ipc.open_stream(pa.memory_map(path)) as reader:
         return ints_of(reader.read_all().column(0))
 

@@ -1,0 +1,70 @@
+"""A file that is there as a whole: the old one until the new one is finished, and no litter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from datasets_core.errors import DatasetDiskError
+from datasets_core.store.whole_file import write_whole
+
+SCHEMA = pa.schema({"a": pa.int64()}, {"key": "1"})
+
+
+def _batches(*values: list[int]) -> Iterator[pa.RecordBatch]:
+    return (pa.record_batch({"a": pa.array(batch, pa.int64())}) for batch in values)
+
+
+@pytest.mark.parametrize(("as_stream", "opened"), [(False, pa.ipc.open_file), (True, pa.ipc.open_stream)])
+def test_the_file_holds_the_batches_under_the_schema(tmp_path: Path, as_stream: bool, opened: object) -> None:
+    path = tmp_path / "new" / "a.arrow"
+
+    write_whole(str(path), SCHEMA, _batches([1, 2], [], [3]), as_stream=as_stream)
+
+    table = opened(path.read_bytes()).read_all()  # type: ignore[operator]
+    assert table["a"].to_pylist() == [1, 2, 3]
+    assert table.schema.equals(SCHEMA, check_metadata=True)
+
+
+def test_another_file_stands_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    write_whole(str(path), SCHEMA, _batches([1]))
+    seen: list[bytes] = []
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from _batches([2], [3])
+        seen.append(path.read_bytes())
+
+    before = path.read_bytes()
+    write_whole(str(path), SCHEMA, batches())
+
+    assert seen == [before]
+    assert pa.ipc.open_file(path.read_bytes()).read_all()["a"].to_pylist() == [2, 3]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, MemoryError])
+def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, error: type[BaseException]) -> None:
+    path = tmp_path / "a.arrow"
+    write_whole(str(path), SCHEMA, _batches([1]))
+    before = path.read_bytes()
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from _batches([2])
+        raise error
+
+    with pytest.raises(error):
+        write_whole(str(path), SCHEMA, batches())
+
+    assert [(found.name, found.read_bytes()) for found in tmp_path.iterdir()] == [("a.arrow", before)]
+
+
+def test_a_place_that_takes_no_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+
+    with pytest.raises((DatasetDiskError, FileExistsError, NotADirectoryError)):
+        write_whole(str(tmp_path / "file" / "a.arrow"), SCHEMA, _batches([1]))
+
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
