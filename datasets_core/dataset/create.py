@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError
 from datasets_core.features.codec import RowEncoder, cast_table
-from datasets_core.features.dynamic import Json
+from datasets_core.features.mixed import infer_or_json
 from datasets_core.features.schema import Features
 
 _ARROW_MAGIC = b"ARROW1"
@@ -60,12 +60,9 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
     kinds = None if features is None else Features({name: features[name]})
     if not rows and kinds is None:
         return pa.table([pa.nulls(0)], names=[name])
-    try:
+    if kinds is not None or on_mixed_types is None:
         return pa.Table.from_batches([RowEncoder(kinds).encode(rows)])
-    except CastError:
-        if kinds is not None or on_mixed_types is None:
-            raise
-        return pa.Table.from_batches([RowEncoder(Features({name: Json()})).encode(rows)])
+    return pa.table([infer_or_json([row[name] for row in rows])], names=[name])
 
 
 def rows_table(rows: Iterable[Mapping[str, Any]], features: Features | None, on_mixed_types: str | None) -> pa.Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from itertools import chain
 from types import NoneType
 from typing import Any
 
@@ -14,10 +13,10 @@ from datasets_core.errors import CellCastError
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.cast import cast_table
 from datasets_core.features.columns import Column, compile_column
-from datasets_core.features.dynamic import Json
 from datasets_core.features.inference import infer_column
 from datasets_core.features.labels import ClassLabel
-from datasets_core.features.nesting import Misfit, list_array, struct_array
+from datasets_core.features.mixed import infer_or_json
+from datasets_core.features.nesting import Misfit
 from datasets_core.features.schema import Features
 
 types = pa.types
@@ -35,7 +34,7 @@ class ColumnEncoder:
         name: of the column, for errors.
         given: the feature that the user asks for; None: the values decide.
         original: the feature that a column of this name had before; its type is kept where the values fit.
-        as_json: values that share no type become JSON; else they are an error.
+        as_json: values that share no type, and dicts of different keys, become JSON; else they are an error, or get nulls.
     """
 
     def __init__(self, name: str, given: FeatureType | None, original: FeatureType | None, *, as_json: bool) -> None:
@@ -112,12 +111,7 @@ class ColumnEncoder:
             from datasets_core.features.image import Image
 
             return compile_column(Image())(values), Image()
-        try:
-            return infer_column(values), None
-        except Misfit:
-            if not self.as_json:
-                raise
-            return _inferred_as_json(values), None
+        return infer_or_json(values) if self.as_json else infer_column(values), None
 
     def _shows_pictures(self, values: list[Any]) -> bool:
         pictures = sys.modules.get("PIL.Image")
@@ -171,36 +165,3 @@ def tensor_array(value: Any) -> Any:
         tensor = tensor.float()
     array = tensor.numpy()
     return array[()] if array.ndim == 0 else array
-
-
-# -- mixed types -------------------------------------------------------------------------------------------------------
-
-
-def _inferred_as_json(values: list[Any]) -> pa.Array:
-    """The array of values that share no type: JSON as deep inside as it can be."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds and all(issubclass(kind, dict) for kind in kinds):
-        return _dicts(values)
-    if kinds and kinds <= {list, tuple}:
-        lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
-        child = _json_or_inferred(list(chain.from_iterable(value for value in values if value is not None)))
-        valid = np.array([value is not None for value in values], bool)
-        return list_array(pa.list_(child.type), lengths, None if valid.all() else valid, child)
-    return compile_column(Json())(values)
-
-
-def _dicts(values: list[Any]) -> pa.Array:
-    names = dict.fromkeys(chain.from_iterable(value for value in values if value is not None))
-    if not all(isinstance(name, str) for name in names):
-        return compile_column(Json())(values)
-    children = [_json_or_inferred([None if value is None else value.get(name) for value in values]) for name in names]
-    fields = [pa.field(name, child.type) for name, child in zip(names, children, strict=True)]
-    valid = np.array([value is not None for value in values], bool)
-    return struct_array(pa.struct(fields), len(values), None if valid.all() else valid, children)
-
-
-def _json_or_inferred(values: list[Any]) -> pa.Array:
-    try:
-        return infer_column(values)
-    except Misfit:
-        return _inferred_as_json(values)

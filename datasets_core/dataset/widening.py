@@ -161,35 +161,33 @@ def joined_schema(a: pa.Schema, b: pa.Schema, *, as_json: bool = False) -> pa.Sc
 def _joined_field(a: pa.Field, b: pa.Field, as_json: bool) -> pa.Field:
     if a.type == b.type:
         return a
-    joined = merge_types(a.type, b.type)
+    joined = joined_type(a.type, b.type) if as_json else merge_types(a.type, b.type)
     if joined is None:
-        if not as_json:
-            raise CastError(
-                f"Column {a.name!r} is {a.type} in some rows and {b.type} in others. "
-                "Return values of one kind, or pass on_mixed_types='use_json'."
-            )
-        joined = joined_type(a.type, b.type)
+        raise CastError(
+            f"Column {a.name!r} is {a.type} in some rows and {b.type} in others. "
+            "Return values of one kind, or pass on_mixed_types='use_json'."
+        )
     same = a.metadata if joined == a.type else b.metadata if joined == b.type else None
     return pa.field(a.name, joined, nullable=a.nullable and b.nullable, metadata=same)
 
 
 def joined_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
-    """The type that holds both, with JSON where they share none.
+    """The type that holds both, with JSON where they share none, or are structs of different keys.
 
     >>> str(joined_type(pa.struct({"k": pa.int64()}), pa.struct({"k": pa.string()})))
     'struct<k: extension<arrow.json>>'
+    >>> str(joined_type(pa.struct({"k": pa.int64()}), pa.struct({"l": pa.int64()})))
+    'extension<arrow.json>'
     """
-    joined = merge_types(a, b)
-    if joined is not None:
-        return joined
     if types.is_struct(a) and types.is_struct(b):
-        fields = {field.name: field.type for field in a}
-        for field in b:
-            fields[field.name] = joined_type(fields[field.name], field.type) if field.name in fields else field.type
-        return pa.struct([pa.field(name, found) for name, found in fields.items()])
+        ours, theirs = ({field.name: field.type for field in each} for each in (a, b))
+        if ours.keys() != theirs.keys():
+            return Json().arrow_type
+        return pa.struct([pa.field(name, joined_type(found, theirs[name])) for name, found in ours.items()])
     if types.is_list(a) and types.is_list(b):
         return pa.list_(joined_type(a.value_type, b.value_type))
-    return Json().arrow_type
+    joined = merge_types(a, b)
+    return Json().arrow_type if joined is None else joined
 
 
 def joined_kinds(a: Mapping[str, FeatureType], b: Mapping[str, FeatureType], schema: pa.Schema) -> dict[str, FeatureType]:

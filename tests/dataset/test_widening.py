@@ -63,6 +63,16 @@ def test_what_widens_after_files_were_begun_is_written_again(tmp_path: Path, mon
     assert len(os.listdir(tmp_path)) == len(records)
 
 
+def test_dicts_whose_keys_differ_between_batches_are_json(tmp_path: Path) -> None:
+    made = written([batch(a=[{"k": 1}]), batch(a=[{"l": 2}, None])], tmp_path, as_json=True)
+
+    schema, features = joined(made, as_json=True)
+
+    assert features == {"a": Json()}
+    table = pa.Table.from_batches([widened(found, schema) for each in made for found in rows_of(each, str(tmp_path))])
+    assert table.column("a").to_pylist() == ['{"k":1}', '{"l":2}', None]
+
+
 def test_without_json_a_misfit_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CastError, match="Column 'a' is int64 in some rows and string in others"):
         written([batch(a=[1]), batch(a=["s"])], tmp_path)
