@@ -12,6 +12,7 @@ from datasets_core.features.media import Media
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.stored_media import base_name
 
+_EXTRA = "datasets_core[science]"
 _MESHES = {"glb", "gltf", "ply", "stl"}
 _STRUCTURES = {"pdb": "PDBParser", "mmcif": "MMCIFParser"}
 
@@ -37,7 +38,7 @@ class Nifti(Media):
         try:
             import nibabel
         except ImportError as error:
-            raise MissingDependencyError("nibabel", needed_for="Decoding NIfTI volumes") from error
+            raise MissingDependencyError("nibabel", needed_for="Decoding NIfTI volumes", install=_EXTRA) from error
         raw = _read(data, path, paths)
         if raw[:2] == b"\x1f\x8b":
             import gzip  # 1 ms that other columns do without
@@ -67,7 +68,7 @@ class Mesh(Media):
         try:
             import trimesh
         except ImportError as error:
-            raise MissingDependencyError("trimesh", needed_for="Decoding meshes") from error
+            raise MissingDependencyError("trimesh", needed_for="Decoding meshes", install=_EXTRA) from error
         kind = os.path.splitext(base_name(path or ""))[1].lower().lstrip(".")
         if kind not in _MESHES:
             raise MediaDecodeError(f"mesh {path!r}", f"its path ends in none of {', '.join(sorted(_MESHES))}")
@@ -146,7 +147,7 @@ class BioStructure(Media):
 
 
 def _no_biopython(needed_for: str) -> MissingDependencyError:
-    return MissingDependencyError("Bio", needed_for=needed_for, install="biopython")
+    return MissingDependencyError("Bio", needed_for=needed_for, install=_EXTRA)
 
 
 def _read(data: bytes | None, path: str | None, paths: MediaPaths) -> bytes:
