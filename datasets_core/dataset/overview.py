@@ -46,7 +46,7 @@ class Overview(Tabled):
 
     def _stream_schema(self) -> pa.Schema:
         """The schema of the table, with its features, and without the extensions of their fields, which others do not know."""
-        described = self._described(self._table.schema.empty_table()).schema
+        described = self._table.schema.with_metadata(self._metadata_of(self._table))
         return pa.schema([field.remove_metadata() for field in described], metadata=described.metadata)
 
     # -- for people ----------------------------------------------------------------------------------------------------

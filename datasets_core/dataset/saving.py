@@ -189,7 +189,8 @@ def _written(dataset: Tabled, folder: str, wanted: Shards, bar: Progress) -> tup
 def _write_shard(dataset: Tabled, folder: str, job: tuple[int, int, int, int]) -> SavedShard:
     number, count, start, stop = job
     name = _NAME.format(number, count)
-    schema = plain_schema(dataset._described(dataset._table.schema.empty_table()).schema)
+    table = dataset._table
+    schema = plain_schema(table.schema.with_metadata(dataset._metadata_of(table)))
     batches = rows_to_save(dataset, schema, start, stop)
     size, rows = write_stream(os.path.join(folder, name), schema, batches)
     return SavedShard(name, size, tuple(rows))
@@ -221,7 +222,7 @@ def _batches(dataset: Tabled, start: int, stop: int, embeds: bool) -> Iterator[p
 def _num_bytes(dataset: Tabled, whole: bool = False) -> int:
     """Bytes of the rows that are shown (or of all in the table), about: by a few pieces of many."""
     table = dataset._table
-    picked = np.unique(np.linspace(0, table.num_pieces - 1, num=min(table.num_pieces, 64)).astype(int)).tolist()
+    picked = np.linspace(0, table.num_pieces - 1, num=min(table.num_pieces, 64)).astype(int).tolist()  # all differ
     pieces = [table.piece(k) for k in picked]
     rows = sum(piece.num_rows for piece in pieces)
     count = table.num_rows if whole else dataset.num_rows

@@ -30,7 +30,8 @@ def beside(left: RowTable, right: RowTable) -> RowTable:
     shared = [name for name in right.column_names if name in left.schema.names]
     if shared:
         raise CastError(f"Two columns would be called {shared[0]!r}. Rename one of them.")
-    starts = np.union1d(left.starts, right.starts)
+    merged = np.sort(np.concatenate([left.starts, right.starts]))
+    starts = merged[np.diff(merged, prepend=-1) > 0]  # `np.union1d` would import numpy.ma: 15 ms
     rows = np.diff(np.append(starts, left.num_rows))
     spans = np.empty((len(starts), 5), dtype=np.int64)
     for place, table in ((0, left), (2, right)):

@@ -14,14 +14,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from context import Context
 from workloads import WORKLOADS
 
+ROOT = Path(__file__).parents[2]
 IMPORTS = ("import", "first_use")  # rows in which loading packages is the work
 WARM = ("warm_csv", "warm_slice")  # rows in which a package that is loaded late counts
 # Elsewhere packages are loaded untimed: `datasets` loads all of its own as soon as its names are opened.
 OURS = (
-    *("datasets_core.dataset.saving", "datasets_core.dataset.parquet_file", "datasets_core.dataset.text_files"),
-    *("filelock", "datasets_core.building.build", "datasets_core.dataset.generated", "datasets_core.dataset.dataset"),
-    *("datasets_core.dataset.cached", "datasets_core.dataset.combine", "datasets_core.dataset.group", "numpy.random"),
-    *("datasets_core.dataset.formatted", "datasets_core.dataset.arrayed", "datasets_core.format.frames"),
+    *("filelock", "numpy.random", "datasets_core.load", "datasets_core.building.build", "datasets_core.format.frames"),
+    *(f"datasets_core.dataset.{path.stem}" for path in (ROOT / "datasets_core" / "dataset").glob("[a-z]*.py")),
     *(f"datasets_core.builders.{name}" for name in ("csv", "_csv_read", "json", "parquet", "text")),
 )
 READERS = ("numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet")
