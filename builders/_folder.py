@@ -139,9 +139,11 @@ class FolderBuilder(FileBuilder):
     def _members(self, names: Sequence[str], local: Sequence[str], dl_manager: Any) -> list[Member]:
         members: list[Member] = []
         endings, beside = self._extensions, companions(vars(self.config))
+        usual = frozenset(endings)  # asked first: there are seventy, and there may be thousands of files
         for name, path in zip(names, map(os.fspath, local), strict=True):
             plain = name.removeprefix("file://").replace(os.sep, "/")
-            if plain.lower().endswith(endings) or (is_url(plain) and plain.partition("?")[0].lower().endswith(endings)):
+            ends_so = plain[plain.rfind(".") :].lower() in usual or plain.lower().endswith(endings)
+            if ends_so or (is_url(plain) and plain.partition("?")[0].lower().endswith(endings)):
                 members.append(Member(path, plain, is_medium=True))
                 continue
             inside = {"": path}

@@ -53,10 +53,9 @@ def sources_of(
             found[redact(path)] = SourceRecord(redact(path), size, identity)
     for url, record in downloads.items():
         known = found.get(url)
-        size = record.get("num_bytes")
-        found[url] = SourceRecord(
-            url, -1 if size is None else int(size), known.identity if known else "", record.get("checksum")
-        )
+        size, checksum = record.get("num_bytes"), record.get("checksum")
+        if known is None or size != known.size or checksum is not None:
+            found[url] = SourceRecord(url, -1 if size is None else int(size), known.identity if known else "", checksum)
     limits = settings()
     cached = tuple(os.path.abspath(folder) + os.sep for folder in (limits.downloads_dir, limits.extracted_dir, *caches))
     named = {path for path, record in found.items() if record.identity}

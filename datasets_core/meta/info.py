@@ -259,9 +259,9 @@ def _copied(value: Any) -> Any:
     """As `copy.deepcopy`, which takes ten times as long over the records of thousands of downloads."""
     kind = type(value)
     if kind is dict:
-        return {key: _copied(item) for key, item in value.items()}
+        return {key: item if type(item) in _UNCHANGING else _copied(item) for key, item in value.items()}
     if kind is list:
-        return [_copied(item) for item in value]
+        return [item if type(item) in _UNCHANGING else _copied(item) for item in value]
     return value if kind in _UNCHANGING else copy.deepcopy(value)
 
 
