@@ -263,6 +263,8 @@ def write_atomically(path: str, data: bytes) -> None:
 def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterator[IO[bytes]]:
     """A file that is written from front to back, and is there when the block ends well; else what was there stands.
 
+    Folders above it are made where they are missing.
+
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
 
@@ -281,6 +283,7 @@ def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterat
     path = os.path.realpath(local_path(path))  # a link stays a link
     temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
     with disk_errors(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         try:
             with open(temporary, "wb") as out:
                 yield out

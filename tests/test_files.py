@@ -277,6 +277,12 @@ def test_a_new_file_appears_when_the_block_ends_well(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a"]
 
 
+def test_a_new_file_brings_the_folders_above_it(tmp_path: Path) -> None:
+    with files.new_file(str(tmp_path / "b" / "c" / "a")) as out:
+        out.write(b"new")
+    assert (tmp_path / "b" / "c" / "a").read_bytes() == b"new"
+
+
 def test_a_new_object_of_a_store_appears_when_the_block_ends_well(tmp_path: Path) -> None:
     url = f"memory://{tmp_path.name}/a"
     with pytest.raises(KeyError), files.new_file(url) as out:

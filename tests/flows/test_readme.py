@@ -1,0 +1,62 @@
+"""What the README shows runs as it stands: its Python, one block after the other, and its commands."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from datasets_core import config
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def _blocks(language: str) -> Iterator[tuple[int, str]]:
+    """The line at which each block begins, and its text."""
+    for found in re.finditer(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE):
+        yield README.count("\n", 0, found.start(1)), found.group(1)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what the README names of this checkout, which is the present one."""
+    folder = tmp_path / "checkout"
+    shutil.copytree(ROOT / "scripts" / "demo", folder / "scripts" / "demo")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_its_python_runs(checkout: Path) -> None:
+    names: dict[str, object] = {"__name__": "readme"}
+    done = 0
+    with config.using(cache_dir=str(checkout / "cache")):
+        for line, block in _blocks("python"):
+            try:
+                exec(compile("\n" * line + block, str(ROOT / "README.md"), "exec"), names)
+            except ImportError as error:
+                package = getattr(error, "package", None) or error.name
+                if not package or find_spec(package.partition(".")[0]) is not None:
+                    raise
+            else:
+                done += 1
+    assert done > 5
+
+
+def test_its_commands_run(checkout: Path) -> None:
+    (text,) = [block for _, block in _blocks("sh") if block.startswith("datasets-core build")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HOME": str(checkout / ".cache" / "huggingface")}
+    environment = {name: value for name, value in environment.items() if name not in ("HF_DATASETS_CACHE", "XDG_CACHE_HOME")}
+    for line in text.splitlines():
+        words = [word.replace("~", str(checkout)) for word in shlex.split(line, comments=True)]
+        command = [sys.executable, "-m", "datasets_core", *words[1:]]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
