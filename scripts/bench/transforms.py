@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from by_hand import BUILT, NUMBERS, compiled_dicts, limited, opened, prepare, view
+from by_hand import BUILT, NUMBERS, compiled_dicts, in_steps, limited, opened, prepare, view
 from context import Context, Timed, Workload, load
 
 
@@ -53,6 +53,7 @@ def _map(function: Callable[..., Any], limit: int = 0, anew: bool = True, **opti
 
 def _map_by_hand(function: Callable[..., Any], limit: int = 0) -> Callable[[Context], Timed]:
     def cell(context: Context) -> Timed:
+        import numpy as np
         import pyarrow as pa
 
         columns = NUMBERS if function is sums_of else None
@@ -63,9 +64,13 @@ def _map_by_hand(function: Callable[..., Any], limit: int = 0) -> Callable[[Cont
         def made(batch: Any) -> Any:
             if function is length_of:
                 return "n", pa.array([row["n"] for row in map(function, compiled_dicts(batch))])
-            if function is lengths_of:
-                return "n", pa.array(function({"text": batch["text"].to_pylist(), "id": batch["id"].to_pylist()})["n"])
-            return "z", pa.array(function({"x": view(batch["x"]), "y": view(batch["y"])})["z"])
+            parts = list(in_steps([batch], 1000))  # what the function gets of a library
+            if function is sums_of:
+                return "z", pa.array(
+                    np.concatenate([function({"x": view(part["x"]), "y": view(part["y"])})["z"] for part in parts])
+                )
+            lists = [function({"text": part["text"].to_pylist(), "id": part["id"].to_pylist()})["n"] for part in parts]
+            return "n", pa.array([value for values in lists for value in values])
 
         def run() -> float:
             writer = None
@@ -118,7 +123,9 @@ def _filter_by_hand(function: Callable[..., Any], limit: int = 0) -> Callable[[C
                 return [i for i, count in enumerate(batch["count"].to_pylist()) if function(count)]
             if function is is_long_third:
                 return [i for i, row in enumerate(compiled_dicts(batch)) if function(row)]
-            return [i for i, keeps in enumerate(function({"count": batch["count"].to_pylist()})) if keeps]
+            parts = in_steps([batch], 1000)
+            kept = [keeps for part in parts for keeps in function({"count": part["count"].to_pylist()})]
+            return [i for i, keeps in enumerate(kept) if keeps]
 
         return lambda: sum(len(kept(batch)) for batch in batches)
 
