@@ -42,7 +42,7 @@ def _to_text_by_hand(written: Callable[[Any, str], Any]) -> Callable[[Context], 
         import pyarrow as pa
 
         table = pa.Table.from_batches(opened(context)).slice(0, context.rows(200_000))
-        table.slice(0, 1).to_pylist()
+        table.slice(0, 1).to_pandas()
 
         def run() -> bool:
             written(table, str(context.scratch / "out.txt"))
@@ -54,9 +54,9 @@ def _to_text_by_hand(written: Callable[[Any, str], Any]) -> Callable[[Context], 
 
 
 def _csv_by_hand(table: Any, path: str) -> None:
-    from pyarrow import csv
-
-    csv.write_csv(table, path)
+    with open(path, "w", encoding="utf-8") as out:
+        for batch in table.to_batches(max_chunksize=10_000):
+            batch.to_pandas().to_csv(out, index=False, header=out.tell() == 0)
 
 
 def _json_by_hand(table: Any, path: str) -> None:
