@@ -1,4 +1,4 @@
-"""Builds the Palmer penguins three ways, verifies, slices and prints them: `make demo`.
+"""Builds the Palmer penguins three ways, verifies, slices, transforms and prints them: `make demo`.
 
 Everything is written below a folder that is made for the purpose and removed at the end; `--keep FOLDER` keeps it.
 """
@@ -8,13 +8,15 @@ import collections
 import contextlib
 import os
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import datasets_core
-from datasets_core import ClassLabel, Dataset, DatasetDict, load_dataset
+from datasets_core import ClassLabel, Dataset, DatasetDict, concatenate_datasets, load_dataset
+from datasets_core.errors import MissingDependencyError
 
 HERE = Path(__file__).parent
 
@@ -41,6 +43,38 @@ def _timed(title: str, build: Callable[[], Any]) -> DatasetDict:
 def _show(rows: Dataset, count: int = 2) -> None:
     for row in rows.select(range(count)):
         print("  ", row)
+
+
+def _transform(birds: Dataset) -> None:
+    print("\n== Transforms, sorting, formats")
+    weighed = birds.filter(lambda row: row["body_mass_g"] is not None)
+    print(f"   filter: {len(weighed)} of {len(birds)} birds were weighed")
+    ratio = weighed.map(lambda row: {"g_per_mm": round(row["body_mass_g"] / row["flipper_length_mm"], 1)})
+    heaviest = ratio.sort("g_per_mm", reverse=True).select_columns(["individual", "g_per_mm"])
+    print(f"   map, sort: {heaviest[0]} is the most compact")
+    masses = weighed.with_format("numpy")[:]["body_mass_g"]
+    print(f"   numpy: {masses.dtype} of shape {masses.shape}, mean {masses.mean():.1f} g")
+    parts = weighed.train_test_split(test_size=0.2, seed=42, stratify_by_column="species")
+    print(f"   train_test_split: {parts.num_rows}")
+
+
+def _summarize(birds: Dataset) -> None:
+    print("\n== Columns, by describe()")
+    print(textwrap.indent(str(birds.describe(["species", "body_mass_g", "sex"])), "   "))
+    print("\n== Summary: mean body mass in g")
+    species = cast(ClassLabel, birds.features["species"])
+    try:
+        query = "select species, count(body_mass_g) as birds, avg(body_mass_g) as g from ds group by species order by species"
+        rows = birds.sql(query).to_list()
+    except MissingDependencyError as error:  # the same by hand
+        print(f"   ({error})")
+        masses = collections.defaultdict(list)
+        for row in birds:
+            if row["body_mass_g"] is not None:
+                masses[row["species"]].append(row["body_mass_g"])
+        rows = [{"species": n, "birds": len(found), "g": sum(found) / len(found)} for n, found in sorted(masses.items())]
+    for row in rows:
+        print(f"   {species.int2str(row['species']):10} {row['birds']:4} birds  {row['g']:7.1f}")
 
 
 def main() -> None:
@@ -71,15 +105,9 @@ def main() -> None:
 
         _timed("The folder again, from the cache", lambda: load_dataset(str(HERE / "penguins_csv"), cache_dir=cache))
 
-        print("\n== Summary: mean body mass in g")
-        species = cast(ClassLabel, typed["train"].features["species"])
-        masses = collections.defaultdict(list)
-        for split in typed.values():
-            for row in split:
-                if row["body_mass_g"] is not None:
-                    masses[species.int2str(row["species"])].append(row["body_mass_g"])
-        for name, values in sorted(masses.items()):
-            print(f"   {name:10} {len(values):4} birds  {sum(values) / len(values):7.1f}")
+        birds = concatenate_datasets(list(typed.values()))
+        _transform(birds)
+        _summarize(birds)
 
 
 if __name__ == "__main__":
