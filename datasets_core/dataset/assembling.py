@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -12,10 +13,38 @@ from datasets_core.dataset.inputs import Block, Inputs
 from datasets_core.errors import CastError
 from datasets_core.features.base import FeatureType
 
-Made = tuple[pa.RecordBatch, Mapping[str, FeatureType], bool, int]
-"""Rows, the features of their columns, whether the function returned anything for them, and of how many rows they are made."""
 _MOST_ROWS = 1 << 16
 _MOST_BYTES = 8 << 20
+
+
+@dataclass(slots=True)
+class Made:
+    """What became of rows that follow one another.
+
+    Attributes:
+        names: of the columns, in their order.
+        kept: those of them that stand in the rows before, row for row.
+        kinds: the features of columns, where they are more than Arrow's types say.
+        has_update: the function returned something for these rows.
+        num_rows: of how many rows they are made.
+        length: how many rows they are.
+        array: gives the column at a place among the names.
+    """
+
+    names: list[str]
+    kept: frozenset[str]
+    kinds: Mapping[str, FeatureType]
+    has_update: bool
+    num_rows: int
+    length: int
+    array: Callable[[int], pa.Array]
+
+    def batch(self, without: Collection[str] = ()) -> pa.RecordBatch:
+        """The rows, but for some columns that are kept."""
+        places = [place for place, name in enumerate(self.names) if name not in without]
+        if not places:
+            return rows_without_columns(self.length)
+        return pa.RecordBatch.from_arrays([self.array(place) for place in places], [self.names[place] for place in places])
 
 
 @dataclass(slots=True)
@@ -62,7 +91,6 @@ class Assembler:
         self._drafts: list[Draft] = []
         self._types: list[Any] = []
         self._length = self._rows = self._bytes = 0
-        self._schema: pa.Schema | None = None
         self._kinds: Mapping[str, FeatureType] = {}
 
     def add(self, draft: Draft) -> list[Made]:
@@ -101,11 +129,15 @@ class Assembler:
         first, rows = drafts[0], self._rows
         is_cut = len(drafts) == 1 and self._inputs.index is None and any(array is None for array in first.arrays)
         step = _MOST_ROWS if is_cut else max(rows, 1)
+        stays = zip(first.names, first.arrays, strict=True) if self._inputs.index is None else ()
+        kept = frozenset(name for name, array in stays if array is None)
+        self._remember_kinds(first)
         made: list[Made] = []
         for start in range(0, max(rows, 1), step):
             stop = min(start + step, rows)
-            arrays = [self._array(drafts, column, start, stop) for column in range(len(first.names))]
-            made.append((*self._batch(first, arrays), first.has_update, stop - start))
+            length = stop - start if step < rows else self._length
+            column = partial(self._array, drafts, start=start, stop=stop)
+            made.append(Made(first.names, kept, self._kinds, first.has_update, stop - start, length, column))
         self._drafts = []
         self._length = self._rows = self._bytes = 0
         return made
@@ -120,21 +152,15 @@ class Assembler:
         else:
             parts = [draft.arrays[column] for draft in drafts]
         whole = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
-        return whole.slice(start, stop - start) if stop - start < self._rows else whole
+        return whole.slice(start, stop - start) if len(parts) == 1 and stop - start < drafts[0].block.num_rows else whole
 
-    def _batch(self, first: Draft, arrays: list[pa.Array]) -> tuple[pa.RecordBatch, Mapping[str, FeatureType]]:
-        if not arrays:
-            return _without_columns(self._length), {}
-        names, schema = first.names, self._schema
-        if schema is None or schema.names != names or schema.types != [array.type for array in arrays]:
-            fields = [pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)]
-            schema = self._schema = pa.schema(fields)
-        kinds = {name: kind for name, kind in zip(names, first.kinds, strict=True) if kind is not None}
+    def _remember_kinds(self, first: Draft) -> None:
+        """The same dict as before, where it says the same: whoever writes sees at a glance that nothing changed."""
+        kinds = {name: kind for name, kind in zip(first.names, first.kinds, strict=True) if kind is not None}
         if kinds.keys() != self._kinds.keys() or any(kind is not self._kinds[name] for name, kind in kinds.items()):
             self._kinds = kinds
-        return pa.RecordBatch.from_arrays(arrays, schema=schema), self._kinds
 
 
-def _without_columns(length: int) -> pa.RecordBatch:
+def rows_without_columns(length: int) -> pa.RecordBatch:
     """Rows without columns, which still can be counted."""
     return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))

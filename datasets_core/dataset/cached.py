@@ -31,10 +31,12 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.rows import RowRange
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.store.commit import Staging
-from datasets_core.store.layout import MANIFEST_NAME, lock_path, parse_staging, temporary_owner, temporary_path
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.layout import MANIFEST_NAME, lock_path, parse_staging, temporary_owner
 from datasets_core.store.manifest import Manifest, ShardRecord, read_manifest
 from datasets_core.store.source import open_rows
 from datasets_core.store.table import RowTable
+from datasets_core.store.whole_file import write_whole
 
 if TYPE_CHECKING:
     from datasets_core.dataset.tabled import Tabled
@@ -103,6 +105,26 @@ def home_of(dataset: Tabled) -> str | None:
         return None
     folder = os.path.dirname(os.path.abspath(local[0]))
     return os.path.dirname(folder) if os.path.basename(folder).startswith(_PREFIX) else folder
+
+
+def is_result(path: str) -> bool:
+    """Whether a file belongs to a kept result of a transform.
+
+    >>> is_result("/data/rows/cache-12ab/x.arrow"), is_result("/data/rows/x.arrow")
+    (True, False)
+    """
+    folder = os.path.dirname(path)
+    return os.path.basename(folder).startswith(_PREFIX) or os.path.basename(os.path.dirname(folder)) == "transforms"
+
+
+def of_new_columns(place: Place, dataset: Tabled) -> Place:
+    """The place for the new columns alone of a result that has its other columns in `dataset`.
+
+    No fingerprint has a "+", so that they never stand where whole rows may.  They go with the very files of the other columns,
+    whose names differ each time they are made.
+    """
+    beside = [os.path.basename(path) for path in dataset._table.files]
+    return replace(place, key=Hasher.hash((place.key, beside)), folder=f"{place.folder}+columns")
 
 
 def _beside(dataset: Tabled, key: str) -> str:
@@ -186,6 +208,8 @@ def kept(
     *,
     load_from_cache_file: bool | None = None,
     as_json: bool = False,
+    complete: Callable[[Features], Features] = lambda features: features,
+    fits: Callable[[Result], bool] = lambda result: True,
 ) -> Result:
     """What `make` makes, kept at `place`; or what stands there.
 
@@ -194,21 +218,28 @@ def kept(
         make: is told how to come by a folder for files, and gives the rows in order.
         load_from_cache_file: False makes the rows anew; None does so where caching is off.
         as_json: a column of values that share no type becomes one of JSON values.
+        complete: tells, once the rows are made, the features of all columns from those of the columns that are stored.
+        fits: whether what stands there is what is wanted.
     """
     is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file
-    result = found(place) if is_wanted else None
+
+    def look() -> Result | None:
+        result = found(place) if is_wanted else None
+        return None if result is None or not fits(result) else result
+
+    result = look()
     if result is not None:
         return result
     with contextlib.ExitStack() as stack:
         making = _Making(place, stack)
         if not place.most_bytes:
             making.folder()
-            result = found(place) if is_wanted else None  # another process may have made it meanwhile
+            result = look()  # another process may have made it meanwhile
             if result is not None:
                 making.discard()
                 return result
         try:
-            return making.done(make(making.folder), as_json)
+            return making.done(make(making.folder), as_json, complete)
         except BaseException:
             making.discard()
             raise
@@ -223,7 +254,7 @@ def found(place: Place) -> Result | None:
             return _found_file(place.file, place.key)
         assert place.folder is not None
         manifest = read_manifest(place.folder)
-        return None if manifest is None else _opened(place.folder, manifest)
+        return None if manifest is None or manifest.identity != place.key else _opened(place.folder, manifest)
     except (DamagedShardError, ManifestError) as error:
         logger.warning("Making the rows again: %s", error)
         return None
@@ -272,9 +303,10 @@ class _Making:
         if self._staging is not None:
             self._staging.discard()
 
-    def done(self, made: list[Written], as_json: bool) -> Result:
+    def done(self, made: list[Written], as_json: bool, complete: Callable[[Features], Features]) -> Result:
         """Commit what was made."""
-        schema, features = joined(made, as_json=as_json)
+        schema, stored = joined(made, as_json=as_json)
+        features = complete(stored)
         if self._staging is None or (self._place.most_bytes and _is_small(made, self._staging.folder, self._place.most_bytes)):
             table = table_of([_loaded(each, self.folder) for each in made], schema)
             self.discard()
@@ -290,9 +322,8 @@ class _Making:
     def _as_file(self, made: list[Written], schema: pa.Schema, features: Features) -> Result:
         assert self._staging is not None and self._place.file is not None
         described = pa.schema(list(schema), {**(features.arrow_schema.metadata or {}), _KEY: self._place.key.encode()})
-        temporary = temporary_path(self._place.file)
         batches = (widened(batch, schema) for each in made for batch in rows_of(each, self.folder()))
-        _write_file(temporary, described, batches, self._place.file)
+        write_whole(self._place.file, described, batches)
         self._staging.discard()
         result = _found_file(self._place.file, self._place.key)
         assert result is not None
@@ -318,27 +349,12 @@ def _manifest(records: list[ShardRecord], features: Features, key: str) -> Manif
         num_bytes=num_bytes,
         num_examples=sum(record.rows for record in records),
         shard_lengths=[record.rows for record in records],
-        dataset_name="cache",
     )
-    info = DatasetInfo(features=features, dataset_name="cache", dataset_size=num_bytes)
-    info.splits = SplitDict({SPLIT: split}, dataset_name="cache")
+    name = f"cache-{os.urandom(4).hex()}"  # of files: what is made again has other ones
+    info = DatasetInfo(features=features, dataset_name=name, dataset_size=num_bytes)
+    info.splits = SplitDict({SPLIT: split}, dataset_name=name)
     created = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     return Manifest(info=info, shards=tuple(records), created=created, identity=key)
-
-
-def _write_file(temporary: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], path: str) -> None:
-    try:
-        with files.disk_errors(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with pa.OSFile(temporary, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
-                for batch in batches:
-                    writer.write_batch(batch.cast(schema) if batch.schema.metadata != schema.metadata else batch)
-            files.sync_file(temporary)
-            os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
 
 
 @contextlib.contextmanager
@@ -385,7 +401,7 @@ def remove_results(dataset: Tabled) -> int:
     return removed
 
 
-_RESULT = re.compile(_PREFIX + r"\w[\w-]*(\.arrow)?")
+_RESULT = re.compile(_PREFIX + r"\w[\w-]*(\+columns|\.arrow)?")
 
 
 def _is_dead_staging(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -19,7 +20,7 @@ from datasets_core.dataset.lazy_values import UNTOUCHED, LazyDict, held
 from datasets_core.dataset.reads import columns_read
 from datasets_core.dataset.returned import ColumnEncoder, Encoded, tensor_array
 from datasets_core.errors import ArgumentTypeError, CastError, CellCastError
-from datasets_core.features.base import FeatureType
+from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.schema import Features
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Mapper:
 
     def _of_rows(self, block: Block, numbers: range) -> Draft:
         arguments = block.row_arguments()
-        found = self._caller.on_rows(arguments, numbers)
+        found = self._caller.on_rows(arguments, numbers, are_kept=True)
         kinds = set(map(type, found))
         if kinds == {NoneType}:
             return self._passed(block)
@@ -239,7 +240,7 @@ class Mapper:
         return columns
 
     def _of_table(self, block: Block, table: pa.Table, numbers: range) -> Draft:
-        columns = {name: table.column(index) for index, name in enumerate(table.column_names)}
+        columns = {name: _own(table.column(index)) for index, name in enumerate(table.column_names)}
         return self._draft(block, columns, numbers, in_order=True)
 
     # -- putting together ----------------------------------------------------------------------------------------------
@@ -276,8 +277,8 @@ class Mapper:
         return list(features)
 
     def _encoded(self, block: Block, name: str, values: Any, numbers: range) -> tuple[pa.Array | None, FeatureType | None]:
-        if values is _KEPT and self._plan.features is None:
-            return None, self._original[name]
+        if values is _KEPT and (kind := self._kind_of_kept(name)) is not None:
+            return None, kind
         if not isinstance(name, str):
             raise ArgumentTypeError(f"{name!r} is no name for a column. Return a dict with texts as keys.")
         encoder = self._encoders.get(name)
@@ -293,6 +294,13 @@ class Mapper:
             row = None if error.row is None else numbers[error.row] if error.row < len(numbers) else error.row
             what = f"The result of {self._plan.calls.verb}()"
             raise CellCastError(error.column, error.reason, row=row, what=what, advice=error.advice) from error
+
+    def _kind_of_kept(self, name: str) -> FeatureType | None:
+        """The feature of a column that stays as it is stored; None where the features asked for store it otherwise."""
+        features = self._plan.features
+        if features is None:
+            return self._original[name]
+        return features[name] if feature_to_arrow(features[name]) == self.inputs.schema.field(name).type else None
 
     def _encoder(self, name: str) -> ColumnEncoder:
         plan = self._plan
@@ -417,6 +425,14 @@ def _as_table(value: Any) -> pa.Table | None:
     if module == "polars" and hasattr(value, "to_arrow") and hasattr(value, "columns"):
         return value.to_arrow()
     return None
+
+
+def _own(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column in memory that no numpy array of the user shares, which may be filled again for the next batch."""
+    if pa.types.is_primitive(column.type) or pa.types.is_nested(column.type):
+        with contextlib.suppress(pa.ArrowNotImplementedError):  # types that pyarrow does not concatenate
+            return pa.chunked_array([pa.concat_arrays([chunk, chunk.slice(0, 0)]) for chunk in column.chunks], column.type)
+    return column  # of texts and bytes Arrow has a copy already
 
 
 def _shifted(numbers: range, by: int) -> range:

@@ -29,18 +29,20 @@ def assembled(rows: Dataset, types: list[Any], size: int = 2) -> list[Any]:
 def test_equal_columns_become_one_batch(order: Any) -> None:
     rows = Dataset.from_dict({"a": list(range(6))}).select(order)
 
-    ((batch, kinds, has_update, count),) = assembled(rows, [pa.int64()] * 3)
+    (made,) = assembled(rows, [pa.int64()] * 3)
 
-    assert batch.to_pydict() == {"a": rows["a"][:], "n": [0, 0, 1, 1, 2, 2]}
-    assert (kinds, has_update, count) == ({}, True, 6)
+    assert made.batch().to_pydict() == {"a": rows["a"][:], "n": [0, 0, 1, 1, 2, 2]}
+    assert made.batch({"a"}).to_pydict() == {"n": [0, 0, 1, 1, 2, 2]}
+    assert (made.kinds, made.has_update, made.num_rows) == ({}, True, 6)
+    assert made.kept == ({"a"} if order == range(6) else set())
 
 
 def test_another_type_begins_another_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = Dataset.from_dict({"a": list(range(6))})
 
-    assert [each[0].num_rows for each in assembled(rows, [pa.int64(), pa.int8(), pa.int8()])] == [2, 4]
+    assert [each.length for each in assembled(rows, [pa.int64(), pa.int8(), pa.int8()])] == [2, 4]
     monkeypatch.setattr(assembling, "_MOST_ROWS", 2)
-    assert [each[0].num_rows for each in assembled(rows, [pa.int64()] * 3)] == [2, 2, 2]
+    assert [each.length for each in assembled(rows, [pa.int64()] * 3)] == [2, 2, 2]
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
@@ -55,9 +57,9 @@ def test_rows_without_columns_are_counted() -> None:
     assembler = Assembler(read)
     assembler.add(Draft(read.block(0, 2), [], [], [], True))
 
-    ((batch, *_),) = assembler.flush()
+    (made,) = assembler.flush()
 
-    assert batch.num_rows == 2
+    assert made.batch().num_rows == made.length == 2
 
 
 def test_a_very_large_block_becomes_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +68,7 @@ def test_a_very_large_block_becomes_several_batches(monkeypatch: pytest.MonkeyPa
 
     made = assembled(rows, [pa.int64()], size=5)
 
-    assert [each[0].to_pydict() for each in made] == [
+    assert [each.batch().to_pydict() for each in made] == [
         {"a": [0, 1], "n": [0, 0]},
         {"a": [2, 3], "n": [0, 0]},
         {"a": [4], "n": [0]},

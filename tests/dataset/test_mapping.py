@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -20,7 +21,7 @@ def made(rows: Dataset, function: Any, batched: bool = False, removed: tuple[str
     calls = Calls(function, {}, False, False, "map")
     plan = Plan(calls, None, batched, 2 if batched else None, False, removed, None, False, True, True)
     with Caller(calls) as caller:
-        return pa.Table.from_batches([batch for batch, *_ in Mapper(plan, rows, caller).made(0, rows.num_rows)])
+        return pa.Table.from_batches([made.batch() for made in Mapper(plan, rows, caller).made(0, rows.num_rows)])
 
 
 def rows() -> Dataset:
@@ -123,3 +124,16 @@ def test_a_picture_is_decoded_only_where_it_is_looked_at(monkeypatch: pytest.Mon
         return row
 
     assert [picture.size for picture in shown.map(turned)["i"][:]] == [(4, 1), (2, 4), (3, 4)]
+
+
+def test_a_batched_function_may_fill_one_array_for_all_batches() -> None:
+    held = np.zeros(2)
+    counted = Dataset.from_dict({"n": list(range(6))})
+
+    def filled(batch: dict[str, list[int]]) -> pa.Table:
+        held[:] = batch["n"]
+        return pa.table({"x": held, "y": pa.FixedSizeListArray.from_arrays(held, 1)})
+
+    table = made(counted, filled, batched=True)
+    assert table.column("x").to_pylist() == [0, 1, 2, 3, 4, 5]
+    assert table.column("y").to_pylist() == [[0], [1], [2], [3], [4], [5]]
