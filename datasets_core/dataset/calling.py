@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any
 
+from datasets_core.errors import ConfigurationError
+from datasets_core.store.chunks import copied, unchanged
+
 _MOST_TASKS = 1000  # coroutines that wait side by side
+_PROBED_ROWS = 4  # of a block, whose results are compared with what they were when they were returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class Caller:
         self.is_async = calls.is_async
         self._stack = ExitStack()
         self._run: Callable[[Any], Any] | None = None
+        self._reuses = False  # the function fills one object again and again
 
     def __enter__(self) -> Caller:
         return self
@@ -64,12 +68,17 @@ class Caller:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def on_rows(self, columns: Sequence[Sequence[Any]], numbers: range) -> list[Any]:
+    def on_rows(self, columns: Sequence[Sequence[Any]], numbers: range, *, are_kept: bool = False) -> list[Any]:
         """What the function gives for each row.
 
         Args:
             columns: for each of its arguments, the values of all rows.
             numbers: of the rows.
+            are_kept: the results are dicts that are read when all are there: what a later call changes in an earlier one
+                is put right.
+
+        Raises:
+            ConfigurationError: an earlier result was changed, and what it was is lost.
         """
         first: Any = iter(columns[0]) if columns else iter(numbers)
         arguments: list[Iterable[Any]] = [first, *columns[1:]] if columns else []
@@ -85,6 +94,8 @@ class Caller:
         try:
             if self.is_async:
                 found = self._waited(_gathered(call, list(zip(*arguments, strict=True))))
+            elif are_kept:
+                self._extend(found, map(call, *arguments), columns[0] if columns else numbers)
             else:
                 found.extend(map(call, *arguments))
             if len(found) < len(numbers):  # `extend` takes it for the end of the rows
@@ -98,6 +109,31 @@ class Caller:
             raise
         self._note(failure, numbers[number : number + 1])
         raise failure
+
+    def _extend(self, found: list[Any], made: Iterator[Any], rows: Sequence[Any]) -> None:
+        """Add the results, each as it is when it is returned: a function may fill one list for all rows."""
+        kept: list[Any] = []
+        while not self._reuses and len(kept) < _PROBED_ROWS:
+            before = len(found)
+            found.extend(islice(made, 1))
+            if len(found) == before:
+                return
+            kept.append(copied(_held(found[-1], rows[before]), with_objects=False))
+            if not _are_unchanged(kept, found, rows):
+                self._reuses = True
+                for place, was in enumerate(kept):
+                    _put_back(found, place, rows[place], was)
+        if not self._reuses:
+            found.extend(made)
+            if not _are_unchanged(kept, found, rows):
+                raise ConfigurationError(
+                    "The function changed what it had returned for another row. Return a new object each time."
+                )
+            return
+        for value in made:
+            found.append(value)
+            place = len(found) - 1
+            _put_back(found, place, rows[place], copied(_held(value, rows[place]), with_objects=False))
 
     def on_batch(self, values: Sequence[Any], numbers: range) -> Any:
         """What the function gives for a batch of rows."""
@@ -131,6 +167,8 @@ class Caller:
 
     def _waited(self, coroutine: Any) -> Any:
         """The result of a coroutine, in the event loop of this caller; beside a loop that runs here, in a thread."""
+        import asyncio  # 25 ms that functions which are no coroutines do without
+
         if self._run is None:
             runner = asyncio.Runner()
             try:
@@ -156,6 +194,25 @@ class Caller:
         error.add_note(f"{self._calls.verb}() called {name} on {rows}{of}.")
 
 
+def _held(value: Any, row: Any) -> Any:
+    """What a call of a function on a row leaves: the dict that it returned, or the row that it changed."""
+    return value if type(value) is dict else row if value is None and type(row) is dict else None
+
+
+def _are_unchanged(kept: Sequence[Any], found: Sequence[Any], rows: Sequence[Any]) -> bool:
+    return all(unchanged(was, _held(value, row)) for was, value, row in zip(kept, found, rows, strict=False))
+
+
+def _put_back(found: list[Any], place: int, row: Any, was: Any) -> None:
+    """Have a result be what it was, in objects of its own."""
+    if found[place] is None or found[place] is row:
+        if type(row) is dict:
+            row.clear()
+            row.update(was)
+    elif was is not None:
+        found[place] = was
+
+
 class _RowFailure(Exception):
     def __init__(self, error: Exception, number: int) -> None:
         self.error, self.number = error, number
@@ -167,6 +224,8 @@ async def _awaited(made: Any) -> Any:
 
 async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row: bool = True) -> list[Any]:
     """The results of one call for each of the arguments, at most so many at once; the first failure ends the others."""
+    import asyncio  # it runs by now
+
     gate = asyncio.Semaphore(_MOST_TASKS)
 
     async def one(number: int, given: Any) -> Any:

@@ -106,6 +106,8 @@ def copied(value: Any, *, with_objects: bool = True) -> Any:
         return value.tobytes()
     if kind is bytearray or kind is set or (kind is np.ndarray and not value.dtype.hasobject):
         return value.copy()
+    if _is_tensor(kind):
+        return value.clone()
     return copy.deepcopy(value) if with_objects else value
 
 
@@ -124,7 +126,13 @@ def unchanged(before: Any, now: Any) -> bool:
     if isinstance(now, np.ndarray):
         same_kind = before.shape == now.shape and before.dtype == now.dtype
         return bool(same_kind and before.tobytes() == now.tobytes())
+    if _is_tensor(type(now)):
+        return before.shape == now.shape and bool(((before == now) | (before != before) & (now != now)).all())  # NaN is NaN
     return isinstance(now, (bytearray, set)) and bool(before == now)
+
+
+def _is_tensor(kind: type) -> bool:
+    return kind.__name__ == "Tensor" and kind.__module__ == "torch"
 
 
 def weight(value: Any) -> int:

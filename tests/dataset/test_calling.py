@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from datasets_core.dataset.calling import Caller, Calls
+from datasets_core.errors import ConfigurationError
 
 
 def caller(function: Any, rank: int | None = None, **options: Any) -> Caller:
@@ -76,3 +77,44 @@ def test_coroutines_share_one_loop_and_run_beside_another() -> None:
         calls.on_rows([[1]], range(1))
     assert len(loops) == 1
     asyncio.run(notebook())
+
+
+def test_a_function_may_fill_one_object_for_all_rows() -> None:
+    held: list[int] = [0]
+    whole: dict[str, Any] = {}
+
+    def filled(row: dict[str, int]) -> dict[str, Any]:
+        held[0] = row["n"]
+        whole.update(n=row["n"], held=held)
+        return whole
+
+    rows = [{"n": number} for number in range(9)]
+    with caller(filled) as calls:
+        found = calls.on_rows([rows[:6]], range(6), are_kept=True) + calls.on_rows([rows[6:]], range(6, 9), are_kept=True)
+    assert found == [{"n": number, "held": [number]} for number in range(9)]
+
+
+def test_a_function_may_put_one_list_into_every_row() -> None:
+    held: list[int] = [0]
+
+    def put(row: dict[str, Any]) -> None:
+        held[0] = row["n"]
+        row["held"] = held
+
+    rows: list[dict[str, Any]] = [{"n": number} for number in range(9)]
+    with caller(put) as calls:
+        calls.on_rows([rows], range(9), are_kept=True)
+    assert rows == [{"n": number, "held": [number]} for number in range(9)]
+
+
+def test_a_result_that_is_changed_much_later_is_an_error() -> None:
+    held: list[int] = [0]
+
+    def late(row: dict[str, int]) -> dict[str, Any]:
+        held[0] = int(row["n"] > 6)
+        return {"held": held}
+
+    with caller(late) as calls, pytest.raises(ConfigurationError, match="changed what it had returned"):
+        calls.on_rows([[{"n": number} for number in range(9)]], range(9), are_kept=True)
+    with caller(lambda row: {"held": held}) as calls:
+        assert len(calls.on_rows([[{"n": 1}] * 9], range(9), are_kept=True)) == 9
