@@ -108,7 +108,8 @@ class Constructors(Tabled):
         >>> Dataset.from_generator(squares, gen_kwargs={"below": 4}, keep_in_memory=True)[3]
         {'number': 3, 'square': 9}
         """
-        from datasets_core.dataset.generated import Recipe, generated  # 6 ms that reading does without
+        from datasets_core.dataset.generated import generated  # 6 ms that reading does without
+        from datasets_core.dataset.generator_rows import Recipe
 
         if gen_kwargs is not None and not isinstance(gen_kwargs, Mapping):
             raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")

@@ -59,10 +59,14 @@ class WideningWriter:
         stem: what their names begin with.
         most_bytes: rows up to this size stay in memory.
         as_json: a column of values that share no type becomes one of JSON values; else it is an error.
+        is_hashed: the records of files tell their sha256.
     """
 
-    def __init__(self, folder: Callable[[], str], stem: str, *, most_bytes: int = 0, as_json: bool = False) -> None:
+    def __init__(
+        self, folder: Callable[[], str], stem: str, *, most_bytes: int = 0, as_json: bool = False, is_hashed: bool = False
+    ) -> None:
         self._folder, self._stem, self._most_bytes, self._as_json = folder, stem, most_bytes, as_json
+        self._is_hashed = is_hashed
         self._schema: pa.Schema | None = None
         self._kinds: dict[str, FeatureType] = {}
         self._waiting: list[pa.RecordBatch] = []
@@ -106,7 +110,7 @@ class WideningWriter:
     def _begin(self) -> None:
         assert self._schema is not None
         folder, stem = self._folder(), f"{self._stem}-{len(self._written):03d}"
-        self._writer = ShardWriter(folder, stem, split=SPLIT, schema=self._schema, is_hashed=False)
+        self._writer = ShardWriter(folder, stem, split=SPLIT, schema=self._schema, is_hashed=self._is_hashed)
         for batch in self._waiting:
             self._writer.write(widened(batch, self._writer.schema))
         self._waiting = []
@@ -245,11 +249,11 @@ def has_json(arrow_type: pa.DataType) -> bool:
     return types.is_nested(arrow_type) and any(has_json(arrow_type.field(index).type) for index in range(arrow_type.num_fields))
 
 
-def conformed(written: Written, schema: pa.Schema, folder: str, stem: str) -> list[ShardRecord]:
+def conformed(written: Written, schema: pa.Schema, folder: str, stem: str, *, is_hashed: bool = False) -> list[ShardRecord]:
     """The shards of some rows in `folder`, with the schema that all agreed on; written anew if theirs is another."""
     if written.schema.equals(schema) and not written.batches:
         return list(written.records)
-    with ShardWriter(folder, stem, split=SPLIT, schema=schema, is_hashed=False) as writer:
+    with ShardWriter(folder, stem, split=SPLIT, schema=schema, is_hashed=is_hashed) as writer:
         for batch in rows_of(written, folder):
             writer.write(widened(batch, writer.schema))
         for record in written.records:

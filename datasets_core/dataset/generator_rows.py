@@ -1,0 +1,153 @@
+"""The rows of a generator as record batches, in bounded memory, with errors that name the row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from datasets_core.errors import ArgumentTypeError, CastError, CellCastError, DatasetGenerationError, DatasetsCoreError
+from datasets_core.features.codec import RowEncoder, merge_schemas
+from datasets_core.features.schema import Features
+from datasets_core.store.chunks import ChangedRowsError, Chunks, copied, unchanged
+
+T = TypeVar("T")
+
+_MOST_ROWS = 10_000
+_BATCH_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What makes the rows."""
+
+    generator: Callable[..., Iterable[Mapping[str, Any]]]
+    kwargs: Mapping[str, Any]
+    features: Features | None
+    split: str
+
+    def started(self) -> Iterator[Mapping[str, Any]]:
+        """The rows, from the first.
+
+        Raises:
+            ArgumentTypeError: the generator is none, or gives nothing to iterate.
+        """
+        if not callable(self.generator):
+            raise ArgumentTypeError(
+                f"from_generator() takes a function that yields dicts, found {type(self.generator).__name__}. "
+                "Give the function itself."
+            )
+        made = self.generator(**self.kwargs)
+        if not isinstance(made, Iterable):
+            raise ArgumentTypeError(f"The generator gave {type(made).__name__}, which holds no rows. Let it yield dicts.")
+        return iter(made)
+
+
+def made_of_batches(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T]) -> T:
+    """What `make` makes of the batches; of copied rows in a second run, where the generator changes rows it has yielded."""
+    rows = _Rows(recipe, copies=any(isinstance(value, Iterator) for value in recipe.kwargs.values()))
+    try:
+        return make(_batches(rows))
+    except ChangedRowsError:
+        return make(_batches(rows.again()))
+
+
+def _batches(rows: _Rows) -> Iterator[pa.RecordBatch]:
+    """The rows as batches, bounded in rows and bytes; each of them fits the ones before, or the error names its row."""
+    encoder = RowEncoder(rows.recipe.features)
+    schema: pa.Schema | None = None
+    first = 0
+    while chunk := rows.next():
+        try:
+            batch = encoder.encode(chunk)
+        except CellCastError as error:
+            raise _renumbered(error, first) from error
+        if schema is None:
+            schema = batch.schema
+        elif not batch.schema.equals(schema):
+            schema = _merged(schema, batch.schema, chunk, first)
+        rows.measured(batch.nbytes, len(chunk))
+        yield batch
+        first += len(chunk)
+
+
+class _Rows:
+    """The rows of a generator, some at a time, with errors that name the row.
+
+    Args:
+        recipe: what makes the rows.
+        copies: every row is copied as it comes.
+        first: the row that a run before began with, if there was one.
+    """
+
+    def __init__(self, recipe: Recipe, *, copies: bool, first: Mapping[str, Any] | None = None) -> None:
+        self.recipe = recipe
+        self._copies, self._first = copies, first
+        self._chunks: Chunks | None = None
+        self._done = 0
+
+    def again(self) -> _Rows:
+        """The same rows from a second run, copied as they come."""
+        return _Rows(self.recipe, copies=True, first=self._first)
+
+    def next(self) -> list[Mapping[str, Any]]:
+        """The next rows; none at the end.
+
+        Raises:
+            DatasetGenerationError: the generator failed.
+            ChangedRowsError: it changed rows that it had yielded, and they were not copied.
+        """
+        try:
+            if self._chunks is None:
+                started = self.recipe.started()
+                self._chunks = Chunks(started, max_rows=_MOST_ROWS, max_bytes=_BATCH_BYTES, copies=self._copies, are_rows=True)
+            chunk = self._chunks.take()
+        except (DatasetsCoreError, ChangedRowsError):
+            self._compare_first()
+            raise
+        except Exception as error:
+            row = self._done + (0 if self._chunks is None else len(self._chunks.taken))
+            raise DatasetGenerationError(
+                f"The generator failed at row {row}: {type(error).__name__}: {error}. Mend the generator, or the data it reads."
+            ) from error
+        self._compare_first()
+        self._done += len(chunk)
+        return chunk
+
+    def measured(self, num_bytes: int, rows: int) -> None:
+        """The last rows took that many bytes, by which the next are measured."""
+        if self._chunks is not None:
+            self._chunks.measured(num_bytes, rows)
+
+    def _compare_first(self) -> None:
+        """Refuse a second run that does not begin as the first: what was yielded before would be lost."""
+        if self._done or self._chunks is None:
+            return
+        found = self._chunks.taken[0] if self._chunks.taken else None
+        if self._first is None:
+            self._first = copied(found, with_objects=False)
+        elif not unchanged(self._first, found):
+            raise DatasetGenerationError(
+                "The generator changes rows after it has yielded them, and a second run does not begin with the same row. "
+                "Yield a new dict with new values for every row."
+            )
+
+
+def _renumbered(error: CellCastError, first: int) -> CellCastError:
+    row = None if error.row is None else error.row + first
+    return CellCastError(error.column, error.reason, row=row, what="The generator", advice=error.advice)
+
+
+def _merged(schema: pa.Schema, other: pa.Schema, rows: list[Mapping[str, Any]], first: int) -> pa.Schema:
+    try:
+        return merge_schemas(schema, other)
+    except CastError as error:
+        encoder = RowEncoder(None)
+        for number, row in enumerate(rows, first):
+            try:
+                merge_schemas(schema, encoder.encode([row]).schema)
+            except CastError as cause:
+                raise CastError(f"Row {number} of the generator does not fit the rows before it. {cause}") from error
+        raise
