@@ -12,7 +12,7 @@ from datasets_core.errors import CastError
 from datasets_core.features.base import FeatureType
 from datasets_core.features.codec import RowEncoder
 from datasets_core.features.schema import Features
-from datasets_core.format.arrays import cells, extractor, is_text, shapes_of, stacked, texts
+from datasets_core.format.arrays import Casting, cast, cells, extractor, is_text, shapes_of, stacked, texts
 from datasets_core.format.formatter import RowFormat
 from datasets_core.format.lists import dict_rows
 from datasets_core.format.tensors import Kit, NumpyKit, kit, of_python
@@ -64,7 +64,7 @@ class Shown:
             return {column.name: column.batch(array) for column, array in zip(columns, block.batch.columns, strict=True)}
         made_by = self._kit
         return {
-            name: made_by.batch(stacked([_array(value, made_by) for value in values]))
+            name: made_by.batch(_cast(of_python([_array(value, made_by) for value in values], made_by), made_by.casting))
             for name, values in block.columns().items()
         }
 
@@ -134,11 +134,22 @@ def _array(value: Any, made_by: Kit) -> Any:
 
 
 def _cell(value: Any, made_by: Kit) -> Any:
-    if type(value) is float and made_by.cell_casting.floats is None:
-        return made_by.cell(np.float64(value))
     if hasattr(value, "detach") and not isinstance(made_by, NumpyKit):
         return value  # a tensor already
-    return made_by.cell(_array(value, made_by))
+    if type(value) is float and made_by.cell_casting.floats is None:
+        return made_by.cell(np.float64(value))
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return made_by.cell(_cast(_array(value, made_by), made_by.cell_casting if is_number else made_by.casting))
+
+
+def _cast(value: Any, casting: Casting) -> Any:
+    """Numbers in the dtype that the format asks for."""
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return value
+    target = {"i": casting.integers, "u": casting.integers, "f": casting.floats}.get(value.dtype.kind)
+    if target is None or value.dtype == target:
+        return value
+    return cast(value, np.dtype(target)) if isinstance(value, np.ndarray) else np.dtype(target).type(value)
 
 
 def _arrow(block: Block) -> ArrowBlock:

@@ -1,4 +1,4 @@
-"""The laws of streams: equal to the list that plain Python makes, resumed at every row, divided without loss, shuffled by seed."""
+"""The laws of streams: equal to the list that plain Python makes, resumed at every row, divided without loss, shuffled."""
 
 import itertools
 import json
