@@ -124,6 +124,7 @@ class Transforms(Tabled):
             on_mixed_types,
         )
         other = self._derived("map", *self._seen(), *decisive, new_fingerprint=new_fingerprint)
+        assert other._fingerprint  # now: what the function uses may be changed later
         place = place_of(self, other._lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
         result = mapped(
             self,
@@ -185,6 +186,7 @@ class Transforms(Tabled):
         calls = self._calls("filter", function or _always, fn_kwargs, with_indices, with_rank)
         decisive = (*self._seen(), *_of_function(calls, inputs, batched, size))
         lineage = self._lineage.then("filter", *decisive, new_fingerprint=new_fingerprint)
+        assert lineage.fingerprint  # now: what the function uses may be changed later
         place = place_of(self, lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
         path = index_path(place, self)
         is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file

@@ -421,3 +421,16 @@ def test_chains_equal_the_same_on_lists(values: list[int], size: int, data: st.D
             case _:
                 rows, model = rows.select(range(len(rows))[::-1]), model[::-1]
     assert rows["a"][:] == model
+
+
+@pytest.mark.parametrize("verb", ["map", "filter"])
+def test_what_a_function_closes_over_counts_as_it_was_when_it_was_called(verb: str) -> None:
+    held = np.array([1])
+
+    def read(row: dict[str, int]) -> bool | dict[str, bool]:
+        is_less = row["a"] <= held[0]
+        return {"d": is_less} if verb == "map" else is_less
+
+    first = getattr(small(), verb)(read, keep_in_memory=True)
+    held[0] = 3
+    assert first._fingerprint != getattr(small(), verb)(read, keep_in_memory=True)._fingerprint
