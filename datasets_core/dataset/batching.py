@@ -54,7 +54,7 @@ def even_starts(rows: int, batch_size: int, drop_last: bool) -> Ints:
     return np.append(starts, np.array(ends, np.int64)) if rows else np.zeros(1, np.int64)
 
 
-def run_starts(dataset: Tabled, names: Sequence[str], drop_last: bool) -> Ints:
+def run_starts(dataset: Tabled, names: Sequence[str]) -> Ints:
     """Where runs of rows begin that share the values of some columns, and where the last ends."""
     rows = dataset.num_rows
     inputs = Inputs(dataset)
@@ -66,7 +66,7 @@ def run_starts(dataset: Tabled, names: Sequence[str], drop_last: bool) -> Ints:
             differs |= _differs(block.column(inputs.names.index(name)))
         found.append(np.flatnonzero(differs) + max(start - 1, 0) + 1)
     starts = np.concatenate(found)
-    return starts if drop_last else np.append(starts, np.int64(rows)) if rows else np.zeros(1, np.int64)
+    return np.append(starts, np.int64(rows)) if rows else np.zeros(1, np.int64)
 
 
 def _differs(column: pa.Array) -> Any:

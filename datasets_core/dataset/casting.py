@@ -47,7 +47,7 @@ def cast_plan(
     changes: dict[str, Change] = {}
     for name, feature in after.items():
         old = before[name]
-        if old == feature:
+        if old == feature and feature_to_arrow(old) == feature_to_arrow(feature):  # equal dicts may be in another order
             continue
         if isinstance(feature, Json) and isinstance(old, Value) and old.dtype in _TEXTS:
             if not _is_json(table.select([name]), index):

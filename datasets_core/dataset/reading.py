@@ -147,7 +147,7 @@ class Reading(Described):
     def _formatter(self) -> Formatter:
         if self._formatted is None:
             names = tuple(self._table.schema.names)
-            chosen = names if self._format.columns is None else self._format.columns
+            chosen = self._chosen()
             others = tuple(name for name in names if name not in chosen) if self._format.is_complete else ()
             if self._format.type is None or self._format.type in _TABLES:
                 self._formatted = self._formatter_of((*chosen, *others))
@@ -185,8 +185,12 @@ class Reading(Described):
 
     def _view(self) -> RowView:
         """The columns of the format as plain Python."""
-        chosen = self._format.columns
-        return self._view_of(tuple(self._table.schema.names) if chosen is None else chosen)
+        return self._view_of(self._chosen())
+
+    def _chosen(self) -> tuple[str, ...]:
+        """The columns of the format, in the order that they have in the dataset."""
+        names, chosen = tuple(self._table.schema.names), self._format.columns
+        return names if chosen is None else tuple(name for name in names if name in chosen)
 
     def _view_of(self, names: tuple[str, ...]) -> RowView:
         table = self._table if names == tuple(self._table.schema.names) else self._table.select(names)

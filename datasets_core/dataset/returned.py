@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from types import NoneType
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CellCastError
-from datasets_core.features.base import FeatureType, feature_to_arrow
+from datasets_core.features.base import FeatureType, LargeList, List, feature_to_arrow
 from datasets_core.features.cast import cast_table
 from datasets_core.features.columns import Column, compile_column
 from datasets_core.features.inference import infer_column
@@ -97,8 +98,10 @@ class ColumnEncoder:
                 return None
         elif types.is_nested(self._type) and _has_text(self._type):
             array, _ = self._inferred(values)
-            if not _texts_agree(array.type, self._type):
+            if not _texts_agree(array.type, self._type) or not _has_no_other_keys(values, self._kind):
                 return None
+        elif not _has_no_other_keys(values, self._kind):
+            return None
         try:
             return self._column(values), self._kind
         except Misfit:
@@ -117,6 +120,20 @@ class ColumnEncoder:
         pictures = sys.modules.get("PIL.Image")
         first = next((value for value in values if value is not None), None)
         return pictures is not None and isinstance(first, pictures.Image)
+
+
+def _has_no_other_keys(values: list[Any], feature: FeatureType | None) -> bool:
+    """Whether the feature has a place for all keys of the dicts among the values; one that is lacking is null."""
+    if isinstance(feature, dict):
+        present = [value for value in values if isinstance(value, dict)]
+        if not all(feature.keys() >= value.keys() for value in present):
+            return False
+        nested = {name: inner for name, inner in feature.items() if isinstance(inner, (dict, List, LargeList))}
+        return all(_has_no_other_keys([value.get(name) for value in present], inner) for name, inner in nested.items())
+    if isinstance(feature, (List, LargeList)) and isinstance(feature.feature, (dict, List, LargeList)):
+        members = chain.from_iterable(value for value in values if isinstance(value, (list, tuple)))
+        return _has_no_other_keys(list(members), feature.feature)
+    return True
 
 
 def _has_text(arrow_type: pa.DataType) -> bool:

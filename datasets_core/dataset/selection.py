@@ -329,6 +329,7 @@ class Selection(Tabled):
         if not times or not self.num_rows:
             return self._selected(range(0), None, "repeat", 0)
         other = self._derived("repeat", times)
+        other._split = None  # rows that stand there twice are no split
         if self._index is None and self.num_rows >= _ROWS_PER_PIECE * self._table.num_pieces:
             other._table = RowTable.concat([self._table] * times)
         else:

@@ -213,7 +213,7 @@ class Transforms(Tabled):
         Args:
             batch_size: how many; 0 or less for all.
             by_column: put rows together that follow one another and have the same values in this column, or these columns.
-            drop_last_batch: leave out the last.
+            drop_last_batch: leave out the last if it has fewer rows than `batch_size`; runs of rows are whole, and stay.
             num_proc: has no effect; lists are made without a look at values.
             new_fingerprint: the identity of the result.
 
@@ -239,7 +239,7 @@ class Transforms(Tabled):
         def batches() -> Any:
             if names is None:
                 return grouped(self, even_starts(self.num_rows, size, drop_last_batch))
-            return grouped(self, run_starts(self, names, drop_last_batch))
+            return grouped(self, run_starts(self, names))
 
         return self._result(other, written(self, other._lineage, batches, features), features)
 

@@ -47,3 +47,12 @@ def test_features_are_those_of_the_columns() -> None:
     assert cast_features({"a": Value("int8")}, Features({"a": Value("int64")})) == {"a": Value("int8")}
     with pytest.raises(CastError, match="exactly the columns 'a'"):
         cast_features({}, Features({"a": Value("int64")}))
+
+
+def test_fields_in_another_order_are_put_in_it() -> None:
+    rows = Dataset.from_dict({"a": [{"x": 1, "y": 2}, None]})
+
+    cast = rows.cast_column("a", {"y": Value("int64"), "x": Value("int64")})
+
+    assert [list(value or ()) for value in cast["a"]] == [["y", "x"], []]
+    assert cast["a"][:] == rows["a"][:]

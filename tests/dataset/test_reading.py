@@ -32,6 +32,16 @@ def test_a_format_stays_through_selections_and_changes_of_columns(small: Dataset
     assert formatted.select([2, 0])[:]["a"].tolist() == [3, 1]
 
 
+@pytest.mark.parametrize("type", [None, "numpy", "arrow", "pandas", "custom"])
+def test_columns_of_a_format_stand_in_the_order_of_the_dataset(small: Dataset, type: str | None) -> None:
+    kwargs = {"transform": dict} if type == "custom" else {}
+    formatted = small.with_format(type, columns=["b", "a"], **kwargs)
+
+    batch = formatted[:2]
+    assert list(getattr(batch, "column_names", batch)) == ["a", "b"]
+    assert formatted.format["columns"] == ["b", "a"]
+
+
 def test_a_column_of_arrays_is_read_when_it_is_looked_at(small: Dataset) -> None:
     column = small.with_format("numpy")["a"]
 

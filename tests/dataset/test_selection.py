@@ -258,6 +258,10 @@ def test_repeated_rows_are_those_of_a_repeated_list(made: tuple[Dataset, Rows], 
     assert list(dataset.repeat(times)) == rows * times
 
 
+def test_repeated_rows_are_no_split() -> None:
+    assert Dataset.from_dict({"a": [1]}, split="train").repeat(2).split is None
+
+
 def test_long_runs_repeat_without_an_index() -> None:
     assert Dataset(pa.table({"n": range(1000)})).repeat(3)._index is None
     with pytest.raises(ArgumentTypeError, match="without end"):
