@@ -304,7 +304,7 @@ class CastError(DatasetsCoreError, ValueError):
     """A value, column or table that does not fit a feature."""
 
 
-class CellCastError(CastError):
+class CellCastError(CastError, TypeError):
     """One value that does not fit its column.
 
     Args:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.dataset.index_file import ints_of
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ArgumentTypeError
 from datasets_core.store.table import Ints, RowTable
 
 _BLOCKS_PER_RUN = 16
@@ -64,7 +64,7 @@ def sorted_rows(table: RowTable, index: Ints | None, keys: SortKeys) -> Ints:
     """The rows that `index` shows (None: every row of the table), by their numbers there, sorted.
 
     Raises:
-        ConfigurationError: a column whose values have no order.
+        ArgumentTypeError: a column whose values have no order.
         DatasetDiskError: the disk has no room for the runs of a table that is too large for the memory.
     """
     _check_kinds(table.schema, keys)
@@ -91,7 +91,7 @@ def _check_kinds(schema: pa.Schema, keys: SortKeys) -> None:
         try:
             SortKeys((name,), (False,), False).order(pa.table([pa.nulls(1, kind)], names=[name]))
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, TypeError):
-            raise ConfigurationError(
+            raise ArgumentTypeError(
                 f"Column {name!r} is {kind}, whose values have no order. Sort by a column of numbers, texts, bytes or times."
             ) from None
 
