@@ -215,4 +215,4 @@ def test_a_plain_dict_will_do_for_features(tmp_path: Path) -> None:
 )
 def test_arguments_that_mean_nothing_are_shown(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises((ArgumentTypeError, ConfigurationError), match=r"gen_kwargs=5|features=5|num_proc='2'|fingerprint='"):
-        Dataset.from_generator(one_dict, cache_dir=tmp_path, **wrong)
+        Dataset.from_generator(numbers, cache_dir=tmp_path, **wrong)
