@@ -248,7 +248,7 @@ def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:
         return List(_reordered(mine.feature, other.feature, path), length=mine.length, id=mine.id)
     if isinstance(mine, LargeList) and isinstance(other, LargeList):
         return LargeList(_reordered(mine.feature, other.feature, path), id=mine.id)
-    if type(mine) is not type(other):
+    if isinstance(mine, (dict, List, LargeList)):  # any other one has no fields to put in order
         raise CastError(f"{path!r} is {mine!r} in one of the two features and {other!r} in the other. Make them agree.")
     return mine
 

@@ -16,8 +16,13 @@ from datasets_core.dataset.combine import concatenate_datasets, interleave_datas
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError
-from datasets_core.features.base import Value
+from datasets_core.features.base import FeatureType, List, Value
+from datasets_core.features.dynamic import Json
+from datasets_core.features.fixed_shape import Array2D
+from datasets_core.features.image import Image
+from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
+from datasets_core.features.translation import Translation
 from datasets_core.meta.info import DatasetInfo
 
 Rows = list[dict[str, Any]]
@@ -185,3 +190,30 @@ def test_what_cannot_be_combined_is_named(combine: Any, given: Any, error: type[
 def test_columns_that_do_not_fit_are_named(one: Any, other: Any, axis: int, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         concatenate_datasets([Dataset.from_dict(one), Dataset.from_dict(other)], axis=axis)
+
+
+_KINDS: dict[str, tuple[FeatureType, Any]] = {
+    "label": (ClassLabel(names=["x"]), 0),
+    "image": (Image(decode=False), {"bytes": b"1", "path": None}),
+    "translation": (Translation(["en", "fr"]), {"en": "a", "fr": "b"}),
+    "array": (Array2D((1, 2), "int8"), [[1, 2]]),
+    "json": (Json(), {"a": 1}),
+    "labels": (List({"a": ClassLabel(names=["x"])}), [{"a": 0}]),
+}
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("says_features", [False, True])
+def test_features_of_every_kind_stay_when_datasets_are_put_together(kind: str, says_features: bool) -> None:
+    feature, value = _KINDS[kind]
+    features = Features({"a": feature})
+    rows = Dataset.from_list([{"a": value}], features=features)
+    other = Dataset(
+        pa.table(rows) if says_features else pa.table(rows).replace_schema_metadata(None), DatasetInfo(features=features)
+    )
+
+    below = concatenate_datasets([other, rows])
+    beside = concatenate_datasets([other, rows.rename_column("a", "b")], axis=1)
+
+    assert (below.features, below["a"][:]) == (features, [value] * 2)
+    assert (beside.features, beside[0]) == ({"a": feature, "b": feature}, {"a": value, "b": value})

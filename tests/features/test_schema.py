@@ -12,6 +12,7 @@ from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.base import FeatureType, LargeList, List, Sequence, Value
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import Array2D, Array3D
+from datasets_core.features.image import Image
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import METADATA_KEY, Features, feature_from_arrow, storage_type
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
@@ -193,6 +194,12 @@ def test_fields_are_reordered_at_every_level() -> None:
     assert repr(features.reorder_fields_as(other)) == repr(
         {"a": {"x": BYTE, "y": BYTE}, "b": BYTE, "l": List({"q": BYTE, "p": BYTE})}
     )
+
+
+def test_what_has_no_fields_may_be_of_another_kind() -> None:
+    features = Features({"c": ClassLabel(names=["x"]), "i": Image(), "l": [ClassLabel(names=["y"])]})
+    other = Features({"l": [BYTE], "i": {"path": Value("string"), "bytes": Value("binary")}, "c": Value("int64")})
+    assert repr(features.reorder_fields_as(other)) == repr({name: features[name] for name in other})
 
 
 @pytest.mark.parametrize("other", [{"a": Value("int8")}, {"a": Value("int8"), "b": Value("int8")}], ids=str)
