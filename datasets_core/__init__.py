@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from datasets_core.config import disable_caching as disable_caching
     from datasets_core.config import enable_caching as enable_caching
     from datasets_core.config import is_caching_enabled as is_caching_enabled
-    from datasets_core.dataset.column import Column as Column
     from datasets_core.dataset.combine import concatenate_datasets as concatenate_datasets
     from datasets_core.dataset.combine import interleave_datasets as interleave_datasets
     from datasets_core.dataset.dataset import Dataset as Dataset
@@ -80,6 +79,7 @@ if TYPE_CHECKING:
     from datasets_core.progress import enable_progress_bar as enable_progress_bar
     from datasets_core.progress import enable_progress_bars as enable_progress_bars
     from datasets_core.progress import is_progress_bar_enabled as is_progress_bar_enabled
+    from datasets_core.rows.column import Column as Column
     from datasets_core.store.fingerprint import Hasher as Hasher
     from datasets_core.stream.iterable import IterableDataset as IterableDataset
     from datasets_core.stream.iterable_column import IterableColumn as IterableColumn
@@ -95,7 +95,7 @@ _HOMES = {
     "BioStructure": "datasets_core.features.science",
     "BuilderConfig": "datasets_core.building.builder_config",
     "ClassLabel": "datasets_core.features.labels",
-    "Column": "datasets_core.dataset.column",
+    "Column": "datasets_core.rows.column",
     "Dataset": "datasets_core.dataset.dataset",
     "DatasetBuilder": "datasets_core.building.builder",
     "DatasetDict": "datasets_core.dataset.group",

@@ -144,7 +144,7 @@ def load_from_disk(
     ...     load_from_disk(folder)[1]
     {'a': 2}
     """
-    from datasets_core.dataset.saved_datasets import holds_group, load_group  # 5 ms that other reading does without
+    from datasets_core.exchange.saved_datasets import holds_group, load_group  # 5 ms that other reading does without
 
     if holds_group(dataset_path, storage_options):
         return DatasetDict(load_group(Dataset, dataset_path, keep_in_memory, storage_options))

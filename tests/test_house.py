@@ -14,12 +14,14 @@ FLOORS = {
     "features": 1, "progress": 1, "logging": 1,
     "meta": 2, "format": 2, "engines": 2, "fetch": 2,
     "store": 3,
-    "stream": 4,
-    "dataset": 5,
-    "building": 6,
-    "resolve": 7, "builders": 7,
-    "load": 8, "inspect": 8, "distributed": 8,
-    "cli": 9, "__main__": 10,
+    "rows": 4,
+    "results": 5, "stream": 5,
+    "transforms": 6, "columns": 6, "selection": 6, "exchange": 6, "insight": 6, "search": 6,
+    "dataset": 7,
+    "building": 8,
+    "resolve": 9, "builders": 9,
+    "load": 10, "inspect": 10, "distributed": 10,
+    "cli": 11, "__main__": 12,
 }  # fmt: skip
 
 OWNERS = {

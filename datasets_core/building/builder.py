@@ -29,7 +29,6 @@ from datasets_core.building.sources import dataset_identity
 from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
-from datasets_core.dataset.origin import folder_of, paths_below
 from datasets_core.engines.engine import Engine
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, ManifestError, UnhashableError, UnknownConfigError
 from datasets_core.features.merge import merge_types
@@ -43,6 +42,7 @@ from datasets_core.meta.naming import camelcase_to_snakecase
 from datasets_core.meta.rows import row_ranges
 from datasets_core.meta.split import ReadInstruction
 from datasets_core.meta.version import Version
+from datasets_core.rows.origin import folder_of, paths_below
 from datasets_core.store.fingerprint import Hasher, fingerprint
 from datasets_core.store.layout import dataset_folder
 from datasets_core.store.manifest import Manifest, read_manifest

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from datasets_core.dataset.arguments import parse_size
 from datasets_core.engines.engine import Engine, get_engine
 from datasets_core.errors import ConfigurationError
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
+from datasets_core.rows.arguments import parse_size
 from datasets_core.store.layout import EXTENSIONS
 
 _OLD_OPTIONS = {"ignore_verifications", "try_from_hf_gcs", "use_auth_token", "beam_runner", "beam_options", "disable_tqdm"}

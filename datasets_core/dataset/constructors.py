@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from datasets_core.dataset import create
-from datasets_core.dataset.arguments import agreed, as_features
-from datasets_core.dataset.origin import paths_of_files
-from datasets_core.dataset.tabled import Tabled
 from datasets_core.errors import ArgumentTypeError
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import Split
+from datasets_core.rows import create
+from datasets_core.rows.arguments import agreed, as_features
+from datasets_core.rows.origin import paths_of_files
+from datasets_core.rows.tabled import Tabled
 from datasets_core.store.table import RowTable
 
 

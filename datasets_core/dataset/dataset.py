@@ -5,19 +5,19 @@ What can be done to one stands in the files of its base classes, a file for each
 
 from __future__ import annotations
 
-from datasets_core.dataset.column_changes import ColumnChanges
+from datasets_core.columns.column_changes import ColumnChanges
 from datasets_core.dataset.constructors import Constructors
-from datasets_core.dataset.disk import Disk
-from datasets_core.dataset.export import Export
-from datasets_core.dataset.from_files import FromFiles
-from datasets_core.dataset.from_frames import FromFrames
-from datasets_core.dataset.overview import Overview
-from datasets_core.dataset.queries import Queries
-from datasets_core.dataset.search import Search
-from datasets_core.dataset.selection import Selection
 from datasets_core.dataset.streaming import Streaming
-from datasets_core.dataset.tf_dataset import ForTensorflow
-from datasets_core.dataset.transforms import Transforms
+from datasets_core.exchange.disk import Disk
+from datasets_core.exchange.export import Export
+from datasets_core.exchange.from_files import FromFiles
+from datasets_core.exchange.from_frames import FromFrames
+from datasets_core.exchange.tf_dataset import ForTensorflow
+from datasets_core.insight.overview import Overview
+from datasets_core.search.queries import Queries
+from datasets_core.search.search import Search
+from datasets_core.selection.selection import Selection
+from datasets_core.transforms.transforms import Transforms
 
 
 class Dataset(

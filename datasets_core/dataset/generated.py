@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from datasets_core.config import settings
 from datasets_core.dataset.generator_rows import Recipe, made_of_batches
-from datasets_core.dataset.widening import WideningWriter, Written, conformed, widened
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import (
     ConfigurationError,
@@ -35,6 +34,7 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.rows import RowRange
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
+from datasets_core.results.widening import WideningWriter, Written, conformed, widened
 from datasets_core.store.commit import Staging
 from datasets_core.store.fingerprint import fingerprint, random_fingerprint
 from datasets_core.store.layout import dataset_folder, lock_path

@@ -133,7 +133,7 @@ class DatasetDict(GroupColumns, GroupRows):
         ...     sorted(name for name in os.listdir(os.path.join(folder, "train")) if name.endswith(".arrow"))
         ['data-00000-of-00002.arrow', 'data-00001-of-00002.arrow']
         """
-        from datasets_core.dataset.saved_datasets import save_group  # 5 ms that other reading does without
+        from datasets_core.exchange.saved_datasets import save_group  # 5 ms that other reading does without
 
         save_group(self._datasets(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
 
@@ -149,7 +149,7 @@ class DatasetDict(GroupColumns, GroupRows):
         ...     DatasetDict.load_from_disk(folder).num_rows
         {'train': 1}
         """
-        from datasets_core.dataset.saved_datasets import load_group
+        from datasets_core.exchange.saved_datasets import load_group
 
         return DatasetDict(load_group(Dataset, dataset_dict_path, keep_in_memory, storage_options))
 

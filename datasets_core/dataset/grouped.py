@@ -8,8 +8,8 @@ from typing import Any, Self, TypeVar
 import pyarrow as pa
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.display import group_text
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownSplitError
+from datasets_core.rows.display import group_text
 
 T = TypeVar("T")
 
@@ -93,7 +93,7 @@ class Grouped(dict[str, Dataset]):
 
     def _repr_html_(self) -> str:
         """The first rows of every split, for a notebook."""
-        from datasets_core.dataset.pictures import group_html  # it is for notebooks alone
+        from datasets_core.insight.pictures import group_html  # it is for notebooks alone
 
         return group_html((name, dataset._repr_html_()) for name, dataset in self.items())
 

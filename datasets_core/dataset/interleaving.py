@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from datasets_core.dataset.randomness import random_generator
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.selection.randomness import random_generator
 from datasets_core.store.table import Ints
 
 STRATEGIES = ("first_exhausted", "all_exhausted", "all_exhausted_without_replacement")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from datasets_core.dataset.tabled import Tabled
 from datasets_core.errors import ConfigurationError
 from datasets_core.format.formatter import RowFormat
+from datasets_core.rows.tabled import Tabled
 
 if TYPE_CHECKING:
     from datasets_core.stream.iterable import IterableDataset

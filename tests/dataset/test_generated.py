@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from datasets_core import config
-from datasets_core.dataset import widening
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetGenerationError
 from datasets_core.features.base import Value
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
+from datasets_core.results import widening
 
 
 def numbers(n: int) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""Other columns: chosen, renamed, of other types, added."""

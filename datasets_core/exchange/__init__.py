@@ -1,0 +1,1 @@
+"""Rows to and from other tools: folders, files, frames."""

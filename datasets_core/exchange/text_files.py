@@ -1,0 +1,322 @@
+"""Rows as csv and JSON: the text that pandas makes of them, written here where columns are plain, and by pandas where not.
+
+Plain are numbers, texts, booleans, dates and dicts of them (csv), or anything but moments, spans and bytes (JSON): there the
+text of a column is made of its Python values at once.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import csv
+import gzip
+import io
+import json
+import lzma
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from json.encoder import encode_basestring_ascii
+from typing import IO, Any
+
+import pyarrow as pa
+
+from datasets_core.engines.engine import get_engine
+from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.exchange.frames_out import needed, object_column
+from datasets_core.exchange.rows_out import BATCH_ROWS, opened, spans, table_of
+from datasets_core.features.base import FeatureType, LargeList, List, Value, feature_to_arrow
+from datasets_core.features.dynamic import Json
+from datasets_core.features.fixed_shape import FixedShape
+from datasets_core.features.labels import ClassLabel
+from datasets_core.progress import progress
+from datasets_core.rows.tabled import Tabled
+
+_PLAIN_ROWS = 10_000  # of a batch, where its size does not show in the text
+_PACKERS: dict[str, Callable[[IO[bytes]], Any]] = {
+    "gzip": lambda out: gzip.GzipFile("", "wb", fileobj=out),
+    "bz2": lambda out: bz2.BZ2File(out, "wb"),
+    "xz": lambda out: lzma.LZMAFile(out, "wb"),  # noqa: SIM115 - its caller closes it
+}
+_ENDINGS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
+
+_DELETE = re.compile(r"(?<!\\)((?:\\\\)*)\\u007f")
+
+Encode = Callable[[Tabled, tuple[int, int]], bytes]
+
+
+def write_csv(
+    dataset: Tabled,
+    target: Any,
+    batch_size: int | None,
+    num_proc: int | None,
+    storage_options: dict[str, Any] | None,
+    options: dict[str, Any],
+) -> int:
+    """Write the rows as csv: the number of bytes; see `Dataset.to_csv`."""
+    packer = _packer(target, options.pop("compression", None))
+    options = {"index": False, **options}
+    is_plain = options == {"index": False} and all(map(_is_plain_csv, dataset.features.values()))
+    if is_plain:
+        encode, default, head = _csv_rows, _PLAIN_ROWS, _csv_text([dataset.column_names])
+    else:
+        needed("pandas", "Writing csv with these options or columns")
+        header = options.pop("header", True)
+        encode, default = partial(_csv_by_pandas, {**options, "header": False}), BATCH_ROWS
+        head = _csv_by_pandas({**options, "header": header}, dataset, (0, 0)) if header else b""
+    with _place(target, storage_options, packer) as out:
+        return out.write(head) + _write(dataset, out, encode, spans(dataset, batch_size, default), num_proc, "csv")
+
+
+def write_json(
+    dataset: Tabled,
+    target: Any,
+    batch_size: int | None,
+    num_proc: int | None,
+    storage_options: dict[str, Any] | None,
+    options: dict[str, Any],
+) -> int:
+    """Write the rows as JSON: the number of bytes; see `Dataset.to_json`."""
+    packer = _packer(target, options.pop("compression", None))
+    orient = options.pop("orient", "records")
+    lines = options.pop("lines", orient == "records")
+    if "index" not in options and orient in {"split", "table"}:
+        options["index"] = False
+    is_plain = not options and orient == "records" and lines and all(map(_is_plain_json, dataset.features.values()))
+    encode: Encode
+    if is_plain:
+        encode, default = _json_rows, _PLAIN_ROWS
+    else:
+        needed("pandas", "Writing JSON with these options or columns")
+        encode = partial(_json_by_pandas, {**options, "orient": orient, "lines": lines})
+        default = BATCH_ROWS if lines else max(1, dataset.num_rows)
+    batches = spans(dataset, batch_size, default)
+    if not lines and len(batches) != 1:
+        if batches:
+            raise ConfigurationError(
+                f"lines=False makes one text of all rows, and batch_size={batch_size} is below them. Leave batch_size out."
+            )
+        batches = [(0, 0)]
+    with _place(target, storage_options, packer) as out:
+        return _write(dataset, out, encode, batches, num_proc, "JSON")
+
+
+def _write(
+    dataset: Tabled, out: IO[bytes], encode: Encode, batches: list[tuple[int, int]], num_proc: int | None, what: str
+) -> int:
+    """Write the batches in their order; several processes work ahead by as many as there are of them."""
+    written = 0
+    with progress(f"Writing {what}", total=dataset.num_rows) as bar:
+        for (start, stop), text in zip(batches, _texts(dataset, encode, batches, num_proc), strict=True):
+            written += out.write(text)
+            bar.update(stop - start)
+    return written
+
+
+def _texts(dataset: Tabled, encode: Encode, batches: list[tuple[int, int]], num_proc: int | None) -> Iterator[bytes]:
+    engine = get_engine(num_proc=num_proc)
+    if num_proc is None or num_proc == 1 or len(batches) < 2:
+        for batch in batches:
+            yield encode(dataset, batch)
+        return
+    waiting: dict[int, bytes] = {}
+    wanted = 0
+    for number, text in engine.run(partial(encode, dataset), batches):
+        waiting[number] = text
+        while wanted in waiting:
+            yield waiting.pop(wanted)
+            wanted += 1
+
+
+def _packer(target: Any, compression: Any) -> Callable[[IO[bytes]], Any] | None:
+    if compression is None:
+        return None
+    if hasattr(target, "write"):
+        raise ConfigurationError(f"compression={compression!r} is for paths, and a file was given. Compress the file itself.")
+    if compression == "infer":
+        compression = next((name for ending, name in _ENDINGS.items() if str(target).endswith(ending)), None)
+        return None if compression is None else _PACKERS[compression]
+    if not isinstance(compression, str) or compression not in _PACKERS:
+        known = ", ".join(map(repr, ("infer", *_PACKERS)))
+        raise ConfigurationError(f"compression={compression!r} is not known. Give None or one of {known}.")
+    return _PACKERS[compression]
+
+
+@contextlib.contextmanager
+def _place(
+    target: Any, storage_options: dict[str, Any] | None, packer: Callable[[IO[bytes]], Any] | None
+) -> Iterator[IO[bytes]]:
+    with opened(target, storage_options) as out:
+        if packer is None:
+            yield out
+            return
+        with packer(out) as packed:
+            yield packed
+
+
+# -- csv ---------------------------------------------------------------------------------------------------------------
+
+
+def _is_plain_csv(feature: FeatureType) -> bool:
+    if isinstance(feature, dict):
+        return all(not isinstance(inner, dict) and _is_plain_csv(inner) for inner in feature.values())
+    if isinstance(feature, ClassLabel):
+        return True
+    if type(feature) is not Value:
+        return False
+    kind = feature_to_arrow(feature)
+    return _is_exact(kind) or any(is_kind(kind) for is_kind in _PLAIN_CSV)
+
+
+def _is_exact(kind: pa.DataType) -> bool:
+    return any(is_kind(kind) for is_kind in _EXACT)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+_EXACT = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_null, pa.types.is_decimal, _is_text)
+_PLAIN_CSV = (pa.types.is_floating, pa.types.is_date32, pa.types.is_binary, pa.types.is_large_binary)
+
+
+def _csv_rows(dataset: Tabled, batch: tuple[int, int]) -> bytes:
+    columns = dataset.with_format(None)._batch(range(*batch))
+    for name, feature in dataset.features.items():
+        if _is_float(feature):
+            columns[name] = _csv_floats(columns[name], feature)
+    return _csv_text(zip(*columns.values(), strict=True))
+
+
+def _is_float(feature: FeatureType) -> bool:
+    return isinstance(feature, Value) and feature.dtype in {"float16", "float32", "float64"}
+
+
+def _csv_floats(values: list[float | None], feature: FeatureType) -> list[Any]:
+    kind = feature_to_arrow(feature)
+    if pa.types.is_float64(kind):
+        return [None if value != value else value for value in values]
+    import numpy as np
+
+    texts = np.array(values, dtype=kind.to_pandas_dtype()).astype(str).tolist()  # as few digits as tell it in its own type
+    return [None if text == "nan" else text for text in texts]
+
+
+def _csv_text(rows: Any) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode("utf-8")
+
+
+def _csv_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int, int]) -> bytes:
+    frame = table_of(dataset, *batch).to_pandas(integer_object_nulls=True)
+    text: str = frame.to_csv(None, **options)
+    return text.encode(str(options.get("encoding") or "utf-8"))
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+
+def _is_plain_json(feature: FeatureType) -> bool:
+    if _is_float(feature) or isinstance(feature, (ClassLabel, Json)):
+        return not isinstance(feature, Json)  # whose values may hold floats anywhere
+    return _is_exact_json(feature)
+
+
+def _is_exact_json(feature: FeatureType) -> bool:
+    """Whether the text of a value is the same whoever writes it, which cannot be said of floats."""
+    if isinstance(feature, dict):
+        return all(map(_is_exact_json, feature.values()))
+    if isinstance(feature, (List, LargeList)):
+        return _is_exact_json(feature.feature)
+    if type(feature) is ClassLabel:
+        return True
+    return type(feature) is Value and _is_exact(feature_to_arrow(feature)) and not feature.dtype.startswith("decimal")
+
+
+def _json_rows(dataset: Tabled, batch: tuple[int, int]) -> bytes:
+    columns = dataset.with_format(None)._batch(range(*batch))
+    texts = [_json_texts(columns[name], feature) for name, feature in dataset.features.items()]
+    names = [encode_basestring_ascii(name).replace("%", "%%") for name in dataset.column_names]
+    line = "{" + ",".join(f"{name}:%s" for name in names) + "}\n"
+    text = "".join([line % row for row in zip(*texts, strict=True)])
+    if "\\u007f" in text:  # which pandas leaves as it is
+        text = _DELETE.sub("\\1\x7f", text)
+    return text.replace("/", "\\/").encode("ascii")  # a slash stands in texts and names only; pandas escapes it
+
+
+def _json_texts(values: list[Any], feature: FeatureType) -> list[str]:
+    if _is_float(feature):
+        return _json_floats(values)
+    kind = feature_to_arrow(feature)
+    if _is_text(kind):
+        return ["null" if value is None else encode_basestring_ascii(value) for value in values]
+    if pa.types.is_integer(kind):
+        return ["null" if value is None else str(value) for value in values]
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return [_CONSTANTS[value] for value in values]
+    write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
+    return [write(value) for value in values]
+
+
+_CONSTANTS = {None: "null", True: "true", False: "false"}
+
+
+def _json_floats(values: list[float | None]) -> list[str]:
+    """Floats as pandas writes them: ten decimals, or ten digits and an exponent.
+
+    >>> _json_floats([0.1 + 0.2, 1e20, 2.0, -0.5, float("nan"), None])
+    ['0.3', '1e+20', '2.0', '-0.5', 'null', 'null']
+    """
+    import numpy as np
+
+    given = np.array(values, dtype=np.float64)  # None is NaN
+    size = np.abs(given)
+    is_usual = (size <= 1e16 - 1) & ((size >= 1e-15) | (size == 0))
+    usual = np.where(is_usual, size, 0.0)
+    whole = usual.astype(np.int64)
+    part = (usual - whole) * 1e10
+    decimals = part.astype(np.int64)
+    rest = part - decimals
+    decimals += (rest > 0.5) | ((rest == 0.5) & ((decimals == 0) | (decimals & 1 == 1)))
+    over = decimals >= 10**10
+    whole += over
+    decimals[over] = 0
+    pairs = zip(whole.tolist(), decimals.tolist(), strict=True)
+    texts = [f"{units}.{digits:010d}".rstrip("0") if digits else f"{units}.0" for units, digits in pairs]
+    for row in np.flatnonzero(given < 0).tolist():
+        texts[row] = f"-{texts[row]}"
+    for row in np.flatnonzero(~is_usual).tolist():
+        value = values[row]
+        texts[row] = "null" if value is None or not math.isfinite(value) else f"{value:.10g}"
+    return texts
+
+
+def _json_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int, int]) -> bytes:
+    table = table_of(dataset, *batch)
+    frame = table.to_pandas(integer_object_nulls=True)
+    decoded = [name for name, feature in dataset.features.items() if isinstance(feature, (Json, FixedShape))]
+    if decoded:
+        columns = dataset.with_format(None)._batch(range(*batch))
+        for name in decoded:
+            frame[name] = object_column(columns[name])
+    try:
+        with warnings.catch_warnings():  # pandas is about to write moments as ISO texts; `date_format="iso"` does so now
+            warnings.filterwarnings("ignore", message=".*datetime/timedelta")
+            text: str = frame.to_json(None, **options)
+    except (UnicodeDecodeError, OverflowError) as error:
+        raise _unwritable(dataset, frame, options, error) from error
+    return (text if text.endswith("\n") or not text else text + "\n").encode("utf-8", "surrogatepass")
+
+
+def _unwritable(dataset: Tabled, frame: Any, options: Mapping[str, Any], error: Exception) -> CastError:
+    """The error of the column that JSON cannot hold."""
+    for name in dataset.column_names:
+        try:
+            frame[[name]].to_json(None, **options)
+        except (UnicodeDecodeError, OverflowError):
+            advice = "Cast it to a type that JSON can hold, leave it out, or use to_parquet"
+            return CastError(f"Column {name!r} holds what pandas cannot write as JSON ({error}). {advice}.")
+    return CastError(f"pandas cannot write these rows as JSON ({error}). Use to_parquet.")

@@ -1,0 +1,1 @@
+"""What there is in a dataset: statistics, and the page of a notebook."""

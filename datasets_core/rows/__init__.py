@@ -1,0 +1,1 @@
+"""Rows by number over a table: what every method of a dataset stands on."""

@@ -1,0 +1,1 @@
+"""Rows that answer a question: the nearest vectors, texts, SQL."""

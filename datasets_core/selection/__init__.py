@@ -1,0 +1,1 @@
+"""Fewer rows, or rows in another order."""

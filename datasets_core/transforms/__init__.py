@@ -1,0 +1,1 @@
+"""What a user's functions make of rows: map, filter, batch."""
