@@ -1,4 +1,4 @@
-"""One cell of the table, in a process of its own: prints what it took as JSON."""
+"""Cells of the table, each in a process of its own: what each took, as JSON."""
 
 import importlib
 import json
@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -15,13 +16,11 @@ from context import Context
 from workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
-IMPORTS = ("import", "first_use")  # rows in which loading packages is the work
 WARM = ("warm_csv", "warm_slice")  # rows in which a package that is loaded late counts
 # Elsewhere packages are loaded untimed: `datasets` loads all of its own as soon as its names are opened.
-ROOMS = ("rows", "results", "transforms", "columns", "selection", "exchange", "insight", "search", "dataset")
 OURS = (
     *("filelock", "numpy.random", "datasets_core.load", "datasets_core.building.build", "datasets_core.format.frames"),
-    *(f"datasets_core.{room}.{path.stem}" for room in ROOMS for path in (ROOT / "datasets_core" / room).glob("[a-z]*.py")),
+    *(f"datasets_core.dataset.{path.stem}" for path in (ROOT / "datasets_core" / "dataset").glob("[a-z]*.py")),
     *(f"datasets_core.builders.{name}" for name in ("csv", "_csv_read", "json", "parquet", "text")),
 )
 READERS = ("numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet")
@@ -62,20 +61,13 @@ class _Watch(threading.Thread):
             self.peak_kib = max(self.peak_kib, sum(map(_anonymous_kib, _tree(os.getpid()))))
 
 
-def main() -> None:
-    """Run `cell.py WORKLOAD MODULE DATA SCRATCH WARM SCALE MODE`; MODE is prepare, time or memory."""
-    name, module, data, scratch, warm, scale, mode = sys.argv[1:]
+def _measured(name: str, module: str, data: str, scratch: str, warm: str, scale: str, mode: str) -> dict[str, Any]:
     context = Context(Path(data), Path(scratch), Path(warm), float(scale), "" if module == "by_hand" else module)
     workload = WORKLOADS[name]
     if mode == "prepare":
         assert workload.prepare is not None
         workload.prepare(context)
-        return
-    for package in () if name in IMPORTS else ("numpy", "pyarrow") if name in WARM else READERS:
-        importlib.import_module(package)
-    if context.module == "datasets_core" and name not in IMPORTS + WARM:
-        for package in OURS:
-            importlib.import_module(package)
+        return {}
     cell = workload.library if context.module else workload.by_hand
     assert cell is not None
     timed = cell(context)
@@ -86,7 +78,43 @@ def main() -> None:
     check = timed()
     taken = {"wall": time.perf_counter() - wall, "cpu": _cpu_seconds() - cpu, "check": check}
     watch.ended.set()
-    print(json.dumps({**taken, "anonymous_mb": watch.peak_kib / 1024}))
+    return {**taken, "anonymous_mb": watch.peak_kib / 1024}
+
+
+def _answer(arguments: list[str]) -> str:
+    """The figures as JSON, or what went wrong."""
+    try:
+        return json.dumps(_measured(*arguments))
+    except Exception as error:
+        return json.dumps({"error": f"{type(error).__name__}: {error}"[:200]})
+
+
+def _serve(module: str) -> None:
+    """Load everything, then measure each cell that is asked for in a process of its own, which begins as a copy of this one."""
+    for package in (*READERS, *(OURS if module == "datasets_core" else ())):
+        importlib.import_module(package)
+    if module != "by_hand":
+        Context(Path(), Path(), Path(), 1.0, module).library  # noqa: B018 - opens its names
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            os.write(answers, (_answer(json.loads(line)) + "\n").encode())
+            os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            os.write(answers, b'{"error": "the process ended"}\n')
+
+
+def main() -> None:
+    """Run `cell.py WORKLOAD MODULE DATA SCRATCH WARM SCALE MODE`, where MODE is prepare, time or memory; or serve MODULE."""
+    if sys.argv[1] == "serve":
+        _serve(sys.argv[2])
+        return
+    if sys.argv[1] in WARM:
+        for package in ("numpy", "pyarrow"):
+            importlib.import_module(package)
+    print(_answer(sys.argv[1:]))
 
 
 if __name__ == "__main__":

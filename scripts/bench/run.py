@@ -2,8 +2,8 @@
 
     python scripts/bench/run.py --peer /path/to/peer-venv/bin/python --scale 0.25
 
-Every cell is a fresh process; the implementations take turns; the least CPU time (user + system, children included) and the
-median wall time are reported.  On a shared machine believe the CPU time.  Without `--peer` the peer's columns stay empty.
+Every cell is a process of its own; the implementations take turns; the least CPU time (user + system, children included) and
+the median wall time are reported.  On a shared machine believe the CPU time.  Without `--peer` the peer's columns stay empty.
 """
 
 import argparse
@@ -23,6 +23,8 @@ import data
 from workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
+CELL = str(Path(__file__).with_name("cell.py"))
+FRESH = ("import", "first_use", "warm_csv", "warm_slice")  # rows in which a package that is loaded late counts
 
 
 class Bench:
@@ -37,6 +39,7 @@ class Bench:
         self.implementations = {"datasets_core": sys.executable, "by_hand": sys.executable}
         if options.peer:
             self.implementations["datasets"] = options.peer
+        self.servers: dict[str, subprocess.Popen[str]] = {}
 
     def cell(self, name: str, module: str, mode: str) -> dict[str, Any]:
         """One process; its figures, or the last line of its error."""
@@ -45,16 +48,43 @@ class Bench:
         work.mkdir()
         warm = self.scratch / "warm" / module / "-".join(WORKLOADS[name].data or (name,))
         warm.mkdir(parents=True, exist_ok=True)
-        command = [self.implementations[module], str(Path(__file__).with_name("cell.py")), name, module]
-        command += [str(self.root), str(work), str(warm), str(self.options.scale), mode]
+        arguments = [name, module, str(self.root), str(work), str(warm), str(self.options.scale), mode]
+        if name not in FRESH:
+            return self._served(module, work, arguments)
+        command = [self.implementations[module], CELL, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=self._environment(module, work), check=False)
+        if done.returncode:
+            return {"error": done.stderr.strip().splitlines()[-1][:200]}
+        found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+        return found
+
+    def _served(self, module: str, work: Path, arguments: list[str]) -> dict[str, Any]:
+        server = self.servers.get(module)
+        if server is None:
+            command = [self.implementations[module], CELL, "serve", module]
+            server = self.servers[module] = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self._environment(module, work)
+            )
+        assert server.stdin and server.stdout
+        server.stdin.write(json.dumps(arguments) + "\n")
+        server.stdin.flush()
+        found: dict[str, Any] = json.loads(server.stdout.readline() or '{"error": "the server ended"}')
+        return found
+
+    def _environment(self, module: str, work: Path) -> dict[str, str]:
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1", "HF_HOME": str(work)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled, so is this one
         if module == "datasets_core":
             environment["PYTHONPATH"] = str(ROOT)
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-        if done.returncode:
-            return {"error": done.stderr.strip().splitlines()[-1][:200]}
-        return json.loads(done.stdout.strip().splitlines()[-1]) if mode != "prepare" else {}
+        return environment
+
+    def close(self) -> None:
+        """End the processes that cells are copied from, and remove the folder for temporary files."""
+        for server in self.servers.values():
+            assert server.stdin
+            server.stdin.close()
+            server.wait()
+        shutil.rmtree(self.scratch)
 
     def row(self, name: str) -> dict[str, dict[str, Any]]:
         """All implementations of one workload, in turns."""
@@ -129,7 +159,7 @@ def main() -> None:
         if options.out:
             Path(options.out).write_text("\n".join(lines) + "\n", encoding="utf-8")
     finally:
-        shutil.rmtree(bench.scratch)
+        bench.close()
 
 
 if __name__ == "__main__":
