@@ -18,9 +18,10 @@ from workloads import WORKLOADS
 ROOT = Path(__file__).parents[2]
 WARM = ("warm_csv", "warm_slice")  # rows in which a package that is loaded late counts
 # Elsewhere packages are loaded untimed: `datasets` loads all of its own as soon as its names are opened.
+_ROOMS = ("format", "rows", "dataset", "selection", "columns", "transforms", "results", "exchange")
 OURS = (
-    *("filelock", "numpy.random", "datasets_core.load", "datasets_core.building.build", "datasets_core.format.frames"),
-    *(f"datasets_core.dataset.{path.stem}" for path in (ROOT / "datasets_core" / "dataset").glob("[a-z]*.py")),
+    *("filelock", "numpy.random", "datasets_core.load", "datasets_core.building.build"),
+    *(f"datasets_core.{room}.{path.stem}" for room in _ROOMS for path in (ROOT / "datasets_core" / room).glob("[a-z]*.py")),
     *(f"datasets_core.builders.{name}" for name in ("csv", "_csv_read", "json", "parquet", "text")),
 )
 READERS = ("numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet")
