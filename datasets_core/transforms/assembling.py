@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from operator import is_
 from typing import Any
 
 import pyarrow as pa
@@ -72,6 +73,8 @@ class Draft:
             CastError: columns of different lengths.
         """
         rows = self.block.num_rows
+        if all(array is None or len(array) == rows for array in self.arrays):
+            return rows
         lengths = {rows if array is None else len(array) for array in self.arrays}
         if len(lengths) > 1:
             pairs = zip(self.names, self.arrays, strict=True)
@@ -103,7 +106,9 @@ class Assembler:
         self._drafts.append(draft)
         self._length += length
         self._rows += draft.block.num_rows
-        self._bytes += sum(array.nbytes for array in draft.arrays if array is not None)
+        for array in draft.arrays:
+            if array is not None:
+                self._bytes += array.nbytes
         if self._inputs.index is not None:
             self._bytes += draft.block.batch.nbytes
         return made
@@ -115,9 +120,9 @@ class Assembler:
         return (
             self._rows < _MOST_ROWS
             and self._bytes < _MOST_BYTES
-            and first.names == draft.names
+            and (first.names is draft.names or first.names == draft.names)
             and first.has_update == draft.has_update
-            and all(a is b for a, b in zip(first.kinds, draft.kinds, strict=True))
+            and all(map(is_, first.kinds, draft.kinds))
             and self._types == types
         )
 

@@ -22,6 +22,7 @@ _MOST_ROWS = 4096  # of a block: what it takes fits the processor's cache
 _BLOCK_BYTES = 8 << 20
 _PROBE_ROWS = 64
 _WINDOW_ROWS = 1 << 14
+_NO_WINDOW: tuple[int, int, Any] = (1, 0, None)
 _SLICED = frozenset({"numpy", "torch"})
 _TABULAR = frozenset({"arrow", "pandas", "polars"})
 
@@ -146,18 +147,19 @@ class Inputs:
 
     def formatted_column(self, name: str, start: int, stop: int) -> Any:
         """A column of the rows from `start` to `stop` in the format; plain numbers are made for many batches at once."""
+        first, end, values = self._windows.get(name, _NO_WINDOW)
+        if first <= start and stop <= end:
+            return values[start - first : stop - first]
         dataset = self.single(name)
         field = self.schema.field(self._places[name])
         if self.index is not None or self.dataset._format.type not in _SLICED or not pa.types.is_primitive(field.type):
             return dataset._batch(range(start, stop))[name]
-        first, end, values = self._windows.get(name, (0, 0, None))
-        if not (first <= start and stop <= end):
-            end = min(start + max(stop - start, _WINDOW_ROWS), self.table.num_rows)
-            if self.stored(name, start, end).null_count:
-                return dataset._batch(range(start, stop))[name]
-            first, values = start, dataset._batch(range(start, end))[name]
-            self._windows[name] = first, end, values
-        return values[start - first : stop - first]
+        end = min(start + max(stop - start, _WINDOW_ROWS), self.table.num_rows)
+        if self.stored(name, start, end).null_count:
+            return dataset._batch(range(start, stop))[name]
+        values = dataset._batch(range(start, end))[name]
+        self._windows[name] = start, end, values
+        return values[: stop - start]
 
     # -- values --------------------------------------------------------------------------------------------------------
 

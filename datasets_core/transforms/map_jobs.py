@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from datasets_core.rows.tabled import Tabled
 
 _WORTH_SECONDS = 0.7  # of work: workers take about half of that to start
+_TRIAL_SECONDS = 0.03  # before the first look at the pace: the first calls are slow
 _STEP_ROWS = 1 << 16
 
 
@@ -183,15 +184,15 @@ def _begun(plan: Plan, part: Part, unit: int, folder: Callable[[], str], leaves:
 
             def steps() -> Iterator[Made]:
                 nonlocal done
-                step, is_short = unit, True
+                step, spent, is_short = unit, 0.0, True
                 while done < stop and is_short:
                     size = min(step, stop - done)
                     began = time.perf_counter()
                     made = list(mapper.made(done, done + size, part.start))
                     took = time.perf_counter() - began
-                    done += size
+                    done, spent = done + size, spent + took
                     yield from made
-                    is_short = took / size * (stop - done + after) < _WORTH_SECONDS
+                    is_short = spent < _TRIAL_SECONDS or took / size * (stop - done + after) < _WORTH_SECONDS
                     step = min(2 * step, max(_STEP_ROWS, unit))
 
             is_changed = _write(writer, mapper, steps(), lambda rows: None)

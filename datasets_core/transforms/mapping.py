@@ -56,6 +56,9 @@ class Mapper:
         self._removed = frozenset(plan.remove_columns)
         self._encoders: dict[str, ColumnEncoder] = {}
         self._merges = not self.inputs.is_tabular
+        self._kinds_kept = {name: kind for name in self.inputs.names if (kind := self._kind_of_kept(name)) is not None}
+        self._orders: dict[tuple[str, ...], list[str]] = {}
+        self._all_kept = {name: _KEPT for name in self.inputs.names if name not in self._removed}
 
     def made(self, start: int, stop: int, shift: int = 0) -> Iterator[Made]:
         """The results for the rows from `start` to `stop`, block by block.
@@ -248,24 +251,36 @@ class Mapper:
     def _kept(self, block: Block, before: Mapping[str, list[Any] | None] | None) -> dict[str, Any]:
         """The columns of the rows before the update: Arrow's where nothing changed."""
         if before is None:
-            before = dict.fromkeys(self.inputs.names)
+            return dict(self._all_kept)
         return {name: _KEPT if values is None else values for name, values in before.items() if name not in self._removed}
 
     def _draft(
         self, block: Block, columns: dict[str, Any], numbers: range, *, in_order: bool = False, has_update: bool = True
     ) -> Draft:
-        plan = self._plan
-        names = list(columns)
-        if not in_order:
-            known = [name for name in self.inputs.names if name in columns]
-            names = known + [name for name in names if name not in self._original]
-        if plan.features is not None:
-            names = self._asked_for(names, plan.features)
-        encoded = [self._encoded(block, name, columns.get(name), numbers) for name in names]
-        arrays, kinds = [array for array, _ in encoded], [kind for _, kind in encoded]
-        if plan.disable_nullable:
+        names = list(columns) if in_order else self._order(tuple(columns))
+        if self._plan.features is not None:
+            names = self._asked_for(names, self._plan.features)
+        arrays: list[pa.Array | None] = []
+        kinds: list[FeatureType | None] = []
+        for name in names:
+            values = columns.get(name)
+            if values is _KEPT and name in self._kinds_kept:
+                array, kind = None, self._kinds_kept[name]
+            else:
+                array, kind = self._encoded(block, name, values, numbers)
+            arrays.append(array)
+            kinds.append(kind)
+        if self._plan.disable_nullable:
             self._refuse_nulls(names, [block.array(name) if a is None else a for name, a in zip(names, arrays, strict=True)])
         return Draft(block, names, arrays, kinds, has_update)
+
+    def _order(self, found: tuple[str, ...]) -> list[str]:
+        """Columns in the order of a result: first those that the rows had."""
+        names = self._orders.get(found)
+        if names is None:
+            known = [name for name in self.inputs.names if name in found]
+            names = self._orders[found] = known + [name for name in found if name not in self._original]
+        return names
 
     def _asked_for(self, names: list[str], features: Features) -> list[str]:
         odd = next((name for name in names if name not in features), None)
@@ -276,9 +291,7 @@ class Mapper:
             )
         return list(features)
 
-    def _encoded(self, block: Block, name: str, values: Any, numbers: range) -> tuple[pa.Array | None, FeatureType | None]:
-        if values is _KEPT and (kind := self._kind_of_kept(name)) is not None:
-            return None, kind
+    def _encoded(self, block: Block, name: str, values: Any, numbers: range) -> Encoded:
         if not isinstance(name, str):
             raise ArgumentTypeError(f"{name!r} is no name for a column. Return a dict with texts as keys.")
         encoder = self._encoders.get(name)
@@ -300,7 +313,8 @@ class Mapper:
         features = self._plan.features
         if features is None:
             return self._original[name]
-        return features[name] if feature_to_arrow(features[name]) == self.inputs.schema.field(name).type else None
+        kind = features.get(name)
+        return kind if kind is not None and feature_to_arrow(kind) == self.inputs.schema.field(name).type else None
 
     def _encoder(self, name: str) -> ColumnEncoder:
         plan = self._plan
@@ -386,6 +400,8 @@ def _of_values(encoder: ColumnEncoder, values: Any, mapper: Mapper) -> Encoded:
     """The array of what a function returned for a column: a value for each row."""
     if type(values) is list:
         return encoder.rows(values)
+    if type(values) is np.ndarray and values.ndim:
+        return encoder.numbers(values)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return encoder.array(_one_chunk(values))
     values = tensor_array(values) if type(values).__module__.startswith("torch") else values

@@ -44,6 +44,7 @@ class ColumnEncoder:
         self._is_given = given is not None
         self._column: Column | None = None if self._kind is None else compile_column(self._kind)
         self._type = None if self._kind is None else feature_to_arrow(self._kind)
+        self._numbers: tuple[np.dtype[Any], pa.DataType] | None = None  # of the arrays before
 
     def rows(self, values: list[Any]) -> Encoded:
         """The array of one value for each row.
@@ -80,10 +81,12 @@ class ColumnEncoder:
 
     def numbers(self, array: np.ndarray[Any, Any]) -> Encoded:
         """The array of a numpy array, of which each element of the first dimension is a row."""
-        if array.ndim == 1 and array.dtype.kind in "iuf" and array.dtype.isnative and array.dtype.itemsize <= 8:
-            array = np.ascontiguousarray(array)
-            buffers = [None, pa.py_buffer(array if array.flags.writeable is False else array.copy())]
-            return self.array(pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), buffers))
+        dtype = array.dtype
+        if array.ndim == 1 and dtype.kind in "iuf" and dtype.isnative and dtype.itemsize <= 8:
+            held = np.array(array, order="C") if array.flags.writeable else np.ascontiguousarray(array)
+            if self._numbers is None or self._numbers[0] != dtype:
+                self._numbers = dtype, pa.from_numpy_dtype(dtype)
+            return self.array(pa.Array.from_buffers(self._numbers[1], len(held), [None, pa.py_buffer(held)]))
         return self.rows(list(array) if array.ndim > 1 else array.tolist() if array.dtype.kind in "bUSO" else list(array))
 
     # -- types ---------------------------------------------------------------------------------------------------------
