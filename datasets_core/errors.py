@@ -98,7 +98,9 @@ class UnknownOptionError(ConfigurationError, TypeError):
         self.option, self.builder, self.known = option, builder, tuple(known)
         from difflib import get_close_matches  # 5 ms that only a mistake needs
 
-        close = get_close_matches(option, dict.fromkeys((*self.known, *near)))
+        others = list(dict.fromkeys((*self.known, *near)))
+        begun = [name for name in others if len(name) > 2 and option.startswith(name)]  # sep for separator
+        close = begun or get_close_matches(option, others)
         meant = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
         options = [*(name for name in close if name in self.known), *(name for name in self.known if name not in close)]
         super().__init__(f"{option!r} is no option of {builder!r}. {meant}Options: {_names(options)}.")
@@ -433,7 +435,7 @@ class DatasetDiskError(DatasetBuildError, OSError):
         self.path, self.reason, self.needed, self.free = path, reason, needed, free
         sizes = [f"{count:,} bytes {what}" for count, what in ((needed, "needed"), (free, "free")) if count is not None]
         detail = f" ({', '.join(sizes)})" if sizes else ""
-        super().__init__(f"Cannot write {path}: {reason}{detail}. Free space or rights there, or choose another cache_dir.")
+        super().__init__(f"Cannot write {path}: {reason}{detail}. Free space or rights there, or choose another place.")
 
 
 # -- what was built, and what it should be -----------------------------------------------------------------------------

@@ -82,3 +82,9 @@ def test_long_lists_of_names_are_cut() -> None:
     error = errors.UnknownSplitError("x", known=[f"s{i}" for i in range(50)])
     assert "50 in all" in str(error)
     assert "'s30'" not in str(error)
+
+
+@pytest.mark.parametrize(("option", "meant"), [("seperator", "'sep'"), ("delimeter", "'delimiter'")])
+def test_a_mistyped_option_is_told_from_the_others(option: str, meant: str) -> None:
+    error = errors.UnknownOptionError(option, builder="csv", known=["lineterminator", "sep", "delimiter"])
+    assert f"Did you mean {meant}?" in str(error)

@@ -60,7 +60,7 @@ class Json(Feature):
             return _ENCODER.encode(_plain(value))
         except (TypeError, ValueError, RecursionError) as error:
             raise CastError(
-                f"A {type(value).__name__} is no JSON value: {error or 'nested too deep'}. Convert it first."
+                f"A value of type {type(value).__name__} is no JSON value: {error or 'nested too deep'}. Convert it first."
             ) from error
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:

@@ -60,7 +60,9 @@ class Media(Feature):
             return encoded
         if isinstance(value, Mapping):
             return self._encode_dict(value)
-        raise CastError(f"A {type(value).__name__} is no {self.noun}. Give a path, bytes, or a dict of 'bytes' and 'path'.")
+        raise CastError(
+            f"A value of type {type(value).__name__} is no {self.noun}. Give a path, bytes, or a dict of 'bytes' and 'path'."
+        )
 
     def _encode_dict(self, value: Stored) -> dict[str, Any]:
         data, path = value.get("bytes"), value.get("path")

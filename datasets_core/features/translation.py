@@ -51,7 +51,7 @@ class Translation(Feature):
     def encode_example(self, value: Any) -> Any:
         """The texts by language; a language that is not there stays null."""
         if not isinstance(value, Mapping):
-            raise CastError(f"A {type(value).__name__} is no translation. Pass a dict of texts by language.")
+            raise CastError(f"A value of type {type(value).__name__} is no translation. Pass a dict of texts by language.")
         unknown = value.keys() - set(self.languages)
         if unknown:
             raise CastError(f"{sorted(map(str, unknown))} are none of the languages {self.languages}. Add them to the feature.")
@@ -102,7 +102,7 @@ class TranslationVariableLanguages(Feature):
     def encode_example(self, value: Any) -> Any:
         """The texts as two lists of equal length, sorted by language, then by text."""
         if not isinstance(value, Mapping):
-            raise CastError(f"A {type(value).__name__} is no translation. Pass a dict of texts by language.")
+            raise CastError(f"A value of type {type(value).__name__} is no translation. Pass a dict of texts by language.")
         if value.keys() == {"language", "translation"}:
             return value
         if self.languages:

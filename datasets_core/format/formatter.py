@@ -67,7 +67,7 @@ def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
             f"The format 'custom' needs a function, found {kwargs.get('transform')!r}. Use set_transform(function)."
         )
     if name in _PACKAGES and find_spec(name) is None:
-        raise MissingDependencyError(name, needed_for=f"The format {name!r}")
+        raise MissingDependencyError(name, needed_for=f"The format {name!r}", install=f"datasets_core[{name}]")
 
 
 @dataclass(frozen=True, slots=True)

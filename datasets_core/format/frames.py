@@ -29,7 +29,7 @@ def framer(name: str, features: Mapping[str, FeatureType], reader: RowReader) ->
     try:
         return make(features, reader)
     except ImportError as error:
-        raise MissingDependencyError(name, needed_for=f"The format {name!r}") from error
+        raise MissingDependencyError(name, needed_for=f"The format {name!r}", install=f"datasets_core[{name}]") from error
 
 
 def _pandas(features: Mapping[str, FeatureType], reader: RowReader) -> Frame:

@@ -102,6 +102,7 @@ class Transforms(Tabled):
         if not self.num_rows or (batched and drop_last_batch and size is not None and size > self.num_rows):
             return self._without_rows(removed or ())
         calls = self._calls("map", function or _same, fn_kwargs, with_indices, with_rank)
+        _check_engine(engine)
         plan = Plan(
             calls,
             inputs,
@@ -184,6 +185,7 @@ class Transforms(Tabled):
 
         inputs, size = self._named(input_columns), as_size(batch_size)
         calls = self._calls("filter", function or _always, fn_kwargs, with_indices, with_rank)
+        _check_engine(engine)
         decisive = (*self._seen(), *_of_function(calls, inputs, batched, size))
         lineage = self._lineage.then("filter", *decisive, new_fingerprint=new_fingerprint)
         assert lineage.fingerprint  # now: what the function uses may be changed later
@@ -304,6 +306,14 @@ class Transforms(Tabled):
 
 def _of_function(calls: Calls, inputs: tuple[str, ...] | None, batched: bool, size: int | None) -> tuple[Any, ...]:
     return calls.function, dict(calls.kwargs), calls.with_indices, calls.with_rank, inputs, batched, size if batched else None
+
+
+def _check_engine(engine: str | Engine | None) -> None:
+    """Refuse an engine that is none, also where so few rows need none."""
+    if engine is not None:
+        from datasets_core.engines.engine import get_engine  # few name an engine
+
+        get_engine(engine)
 
 
 def _same(row: Any, *_: Any) -> Any:

@@ -23,7 +23,7 @@ def small() -> Dataset:
 
 @pytest.mark.skipif(find_spec("tensorflow") is not None, reason="tensorflow is installed")
 def test_without_tensorflow_the_error_says_what_to_install(small: Dataset) -> None:
-    with pytest.raises(MissingDependencyError, match="pip install 'tensorflow'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'datasets_core\[tensorflow\]'"):
         small.to_tf_dataset()
 
 

@@ -46,5 +46,5 @@ def test_a_custom_format_needs_a_function() -> None:
 def test_a_format_whose_package_is_missing_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("datasets_core.format.formatter.find_spec", lambda name: None)
 
-    with pytest.raises(MissingDependencyError, match="pip install 'polars'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'datasets_core\[polars\]'"):
         check_format("polars", {})

@@ -434,3 +434,9 @@ def test_what_a_function_closes_over_counts_as_it_was_when_it_was_called(verb: s
     first = getattr(small(), verb)(read, keep_in_memory=True)
     held[0] = 3
     assert first._fingerprint != getattr(small(), verb)(read, keep_in_memory=True)._fingerprint
+
+
+@pytest.mark.parametrize("verb", ["map", "filter"])
+def test_an_engine_that_is_none_is_refused_for_few_rows_too(verb: str) -> None:
+    with pytest.raises(ConfigurationError, match="thread"):
+        getattr(small(), verb)(lambda row: None, engine="thread")
