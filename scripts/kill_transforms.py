@@ -227,7 +227,7 @@ def campaign(verb: str, kills: int, num_proc: int, seed: int, hows: Sequence[str
     hows = [how for how in hows if num_proc > 1 or how != "a worker killed"]
     rounds = 0
     with tempfile.TemporaryDirectory() as cache:
-        os.environ["DATASETS_CACHE"] = cache
+        os.environ["HF_DATASETS_CACHE"] = cache
         work = Campaign(verb, num_proc, cache)
         seconds = work.seconds()
         while work.counts.total() < kills and rounds < MOST_ROUNDS * kills:
@@ -250,7 +250,7 @@ def main() -> None:
     parser.add_argument("--work", metavar="CACHE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        os.environ["DATASETS_CACHE"] = options.work
+        os.environ["HF_DATASETS_CACHE"] = options.work
         rows = rows_in(options.work)
         print("ready", flush=True)
         sys.stdin.read()

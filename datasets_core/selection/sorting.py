@@ -143,6 +143,14 @@ def _nameless(folder: str) -> IO[bytes]:
     return TemporaryFile(dir=folder)
 
 
+def _reserve(handle: IO[bytes], size: int) -> None:
+    """Have the file that large, with its place on the disk: else the process dies where a full disk is written by memory."""
+    if hasattr(os, "posix_fallocate"):  # not on every system
+        os.posix_fallocate(handle.fileno(), 0, size)
+    else:
+        handle.truncate(size)
+
+
 def _mapped(handle: IO[bytes]) -> mmap.mmap:
     handle.flush()
     return mmap.mmap(handle.fileno(), 0)
@@ -175,7 +183,7 @@ def _merged(runs: list[_Run], rows: int, keys: SortKeys, limit: int, folder: str
         merged: Ints = np.empty(rows, np.int64)
     else:
         with _nameless(folder) as handle:
-            handle.truncate(rows * 8)
+            _reserve(handle, rows * 8)
             merged = np.frombuffer(_mapped(handle), np.int64)
     done = 0
     for numbers in _merging(runs, keys):

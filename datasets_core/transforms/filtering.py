@@ -158,9 +158,11 @@ def read_index(path: str, place: Place, size: int) -> Ints | None:
             if known.get(_KEY) != place.key.encode() or known.get(_ROWS) != str(size).encode():
                 return None
             column = reader.get_batch(0).column(0) if reader.num_record_batches else pa.array([], pa.int64())
-        return np.frombuffer(column.buffers()[1], np.int64, len(column)) if len(column) else np.zeros(0, np.int64)
+        rows = np.frombuffer(column.buffers()[1], np.int64, len(column)) if len(column) else np.zeros(0, np.int64)
     except DAMAGE:
         return None  # cut by a full disk or a power failure: computed again
+    is_sound = not len(rows) or (0 <= rows[0] and rows[-1] < size and bool((rows[1:] > rows[:-1]).all()))
+    return rows if is_sound else None
 
 
 def write_index(path: str, place: Place, rows: Ints, size: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
+import os
 from functools import cmp_to_key
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core import config
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, DatasetDiskError
 from datasets_core.selection import sorting
 from datasets_core.selection.sorting import SortKeys, sorted_rows
 from datasets_core.store.table import RowTable
@@ -90,6 +92,18 @@ def test_long_runs_merge_in_blocks(small_runs: Path, values: Any) -> None:
         found = sorted_rows(table, None, SortKeys(("v",), (False,), False))
 
     assert found.tolist() == np.argsort(values, kind="stable").tolist()
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system reserves no place on the disk")
+def test_a_full_disk_is_told_before_numbers_are_written_by_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int, start: int, size: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    table = RowTable.from_table(pa.table({"v": np.zeros(20_000, np.int8)}))
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with config.using(sort_bytes=1 << 15, cache_dir=str(tmp_path)), pytest.raises(DatasetDiskError, match="No space left"):
+        sorted_rows(table, None, SortKeys(("v",), (False,), False))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nan_stands_between_values_and_nulls(small_runs: Path) -> None:

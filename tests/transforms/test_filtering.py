@@ -54,6 +54,14 @@ def test_an_index_is_read_for_the_rows_it_was_made_of(tmp_path: Path) -> None:
     assert read_index(path, place, 5) is None
 
 
+@pytest.mark.parametrize("rows", [[0, 3, 5], [3, 1, 4], [-1, 3]])
+def test_an_index_that_names_no_rows_is_not_read(tmp_path: Path, rows: list[int]) -> None:
+    path, place = str(tmp_path / "index.arrow"), Place("ab", None, None, 0, True)
+    write_index(path, place, np.array(rows, np.int64), 5)
+
+    assert read_index(path, place, 5) is None
+
+
 @pytest.mark.parametrize("kind", [None, "numpy", "arrow", "pandas", "polars"])
 @pytest.mark.parametrize("num_proc", [None, 2])
 def test_rows_in_every_format_are_judged(kind: str | None, num_proc: int | None) -> None:
