@@ -242,9 +242,13 @@ class DownloadManager:
 
     def _is_slow(self, url: str) -> bool:
         """Whether there is more to do than to look at a local file."""
-        return self.verification is VerificationMode.ALL_CHECKS or files.is_url(self._resolved_text(url))
+        return self.verification is VerificationMode.ALL_CHECKS or (
+            not _is_plain(url) and files.is_url(self._resolved_text(url))
+        )
 
     def _fetched(self, url: str, watch: Watch) -> tuple[str, FileRecord]:
+        if _is_plain(url):
+            return url, self._local_record(url, url)
         place = self._resolved(url)
         if not files.is_url(place):
             return place, self._local_record(url, place)
@@ -256,7 +260,7 @@ class DownloadManager:
         return self._with_local_end(place) if files.is_url(place) else place
 
     def _resolved_text(self, url: str) -> str:
-        if url.startswith("/") and "://" not in url and "::" not in url:  # most are, and there may be thousands
+        if _is_plain(url):
             return url
         if files.is_url(url) and ("::" in url or not url.startswith(_FILE_SCHEME)):
             return url
@@ -291,7 +295,8 @@ class DownloadManager:
         self.local_paths.add(path)
         is_hashed = self.verification is VerificationMode.ALL_CHECKS
         record = record_of(path) if is_hashed else FileRecord(found.st_size)
-        check_file(url, self._expected_of(url), record, self.verification)
+        if self.expected:
+            check_file(url, self._expected_of(url), record, self.verification)
         return record
 
     def _request(self, url: str, place: str, watch: Watch) -> Request:
@@ -375,3 +380,8 @@ class DownloadManager:
     def _threads(self, wanted: int | None = None) -> int:
         chosen = wanted if wanted is not None else self.download_config.num_proc
         return settings().download_threads if chosen is None else chosen
+
+
+def _is_plain(url: str) -> bool:
+    """Whether it is the absolute path of a local file: most are, and there may be thousands."""
+    return url[:1] == "/" and "://" not in url and "::" not in url

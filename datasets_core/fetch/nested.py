@@ -28,7 +28,10 @@ def leaves(nested: Any) -> Iterator[str]:
             yield from leaves(value)
     elif isinstance(nested, (list, tuple)):
         for value in nested:
-            yield from leaves(value)
+            if type(value) is str:  # most are, and there may be thousands
+                yield value
+            else:
+                yield from leaves(value)
     else:
         raise ConfigurationError(
             f"{nested!r} ({type(nested).__name__}) is no path or URL, nor a list, tuple or dict of them. "

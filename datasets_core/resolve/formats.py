@@ -123,9 +123,10 @@ def _choice(path: str) -> Choice | None:
 
 def _winner(paths: Iterable[str], found: Mapping[str, Choice | None]) -> Choice | None:
     listed = list(paths)
-    plain = [(path, choice) for path in listed if (choice := found[path]) is not None]
-    counts = _counted(plain)
-    if not counts or all(map(_is_metadata, (path for path, _ in plain))):
+    counts = Counter(choice for path in listed if (choice := found[path]) is not None)
+    if len(counts) > 1:
+        counts = _counted((path, choice) for path in listed if (choice := found[path]) is not None)
+    if not counts or all(_is_metadata(path) for path in listed if found[path] is not None):
         inside = _counted(pair for path in _archives(listed) for pair in _inside(path))
         if not counts or any(registry.companions(name, {}) for name, _ in inside):
             counts = inside
