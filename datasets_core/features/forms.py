@@ -163,7 +163,7 @@ def _make(kind: str, arguments: dict[str, Any], path: str) -> FeatureType:
 
 def _type(kind: str) -> Callable[..., Any]:
     home = _MEDIA_HOMES.get(kind)
-    return _TYPES[kind] if home is None else getattr(import_module(home), kind)  # type: ignore[no-any-return]
+    return _TYPES[kind] if home is None else getattr(import_module(home), kind)
 
 
 def _name(name: Any) -> str:
