@@ -108,7 +108,7 @@ class Assembler:
         self._rows += draft.block.num_rows
         for array in draft.arrays:
             if array is not None:
-                self._bytes += array.nbytes
+                self._bytes += array.get_total_buffer_size()  # `nbytes` takes 30 us
         if self._inputs.index is not None:
             self._bytes += draft.block.batch.nbytes
         return made

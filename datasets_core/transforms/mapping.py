@@ -264,10 +264,8 @@ class Mapper:
         kinds: list[FeatureType | None] = []
         for name in names:
             values = columns.get(name)
-            if values is _KEPT and name in self._kinds_kept:
-                array, kind = None, self._kinds_kept[name]
-            else:
-                array, kind = self._encoded(block, name, values, numbers)
+            is_kept = values is _KEPT and name in self._kinds_kept
+            array, kind = (None, self._kinds_kept[name]) if is_kept else self._encoded(block, name, values, numbers)
             arrays.append(array)
             kinds.append(kind)
         if self._plan.disable_nullable:
