@@ -161,7 +161,7 @@ def read_index(path: str, place: Place, size: int) -> Ints | None:
         rows = np.frombuffer(column.buffers()[1], np.int64, len(column)) if len(column) else np.zeros(0, np.int64)
     except DAMAGE:
         return None  # cut by a full disk or a power failure: computed again
-    is_sound = not len(rows) or (0 <= rows[0] and rows[-1] < size and bool((rows[1:] > rows[:-1]).all()))
+    is_sound = not len(rows) or (rows[0] >= 0 and rows[-1] < size and bool((rows[1:] > rows[:-1]).all()))
     return rows if is_sound else None
 
 

@@ -101,7 +101,7 @@ def test_a_full_disk_is_told_before_numbers_are_written_by_memory(tmp_path: Path
 
     table = RowTable.from_table(pa.table({"v": np.zeros(20_000, np.int8)}))
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with config.using(sort_bytes=1 << 15, cache_dir=str(tmp_path)), pytest.raises(DatasetDiskError, match="No space left"):
+    with config.using(sort_bytes=1 << 12, cache_dir=str(tmp_path)), pytest.raises(DatasetDiskError, match="No space left"):
         sorted_rows(table, None, SortKeys(("v",), (False,), False))
     assert list(tmp_path.iterdir()) == []
 
