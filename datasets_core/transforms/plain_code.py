@@ -16,7 +16,8 @@ _MODULES = frozenset(
     | {"heapq", "html", "itertools", "json", "math", "numpy", "operator", "pyarrow", "re", "statistics", "string"}
     | {"textwrap", "unicodedata"}
 )
-_BUILTINS = frozenset(vars(builtins)) - {"__import__", "breakpoint", "eval", "exec", "exit", "input", "quit", "vars", "globals"}
+_REACHES_OUT = {"__import__", "breakpoint", "eval", "exec", "exit", "globals", "input", "open", "quit", "vars"}
+_BUILTINS = frozenset(vars(builtins)) - _REACHES_OUT
 _VALUES = (int, float, str, bytes, bool, type(None), re.Pattern)
 
 

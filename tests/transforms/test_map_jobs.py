@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
+from datasets_core.transforms import map_jobs
 
 
 @pytest.mark.parametrize("engine", ["serial", "threads"])
@@ -38,3 +40,21 @@ def test_types_are_joined_over_the_parts() -> None:
     assert [part[:] for part in parts] == [
         {"a": [0, 1, 2], "n": [None, 1.0, 2.5], "l": [[], [], ["s"]], "m": [1, "s", None]}
     ] * 3
+
+
+def ranked(row: dict[str, Any], rank: int) -> dict[str, Any]:
+    return {"n": row["a"] + 1, "rank": rank}
+
+
+@pytest.mark.parametrize("worth_seconds", [60, -1])
+def test_short_work_is_done_here_and_the_rest_of_long_work_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, worth_seconds: float
+) -> None:
+    monkeypatch.setattr(map_jobs, "_WORTH_SECONDS", worth_seconds)
+    monkeypatch.setattr(map_jobs, "_TRIAL_SECONDS", 0)
+    rows = Dataset.from_dict({"a": list(range(10))})
+
+    mapped = rows.map(ranked, with_rank=True, num_proc=2)
+
+    assert mapped[:] == {"a": list(range(10)), "n": list(range(1, 11)), "rank": [0] * 5 + [1] * 5}
+    assert ("loky" in sys.modules) >= (worth_seconds < 0)
