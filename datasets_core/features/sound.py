@@ -180,8 +180,13 @@ class _Reader:
     def __enter__(self) -> _Reader:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close()
+        if isinstance(error, Exception) and not isinstance(error, (DatasetsCoreError, MemoryError)):
+            raise self._damaged(error) from error  # a header may be sound, and what follows it not
+
+    def _damaged(self, error: Exception) -> MediaDecodeError:
+        return MediaDecodeError(self.name, " ".join(str(error).split()).rstrip(".") or type(error).__name__)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -80,3 +80,13 @@ def test_a_path_is_opened_where_it_may_be() -> None:
         Sound({"bytes": None, "path": "/etc/a.wav"}, paths=MediaPaths()).get_all_samples()
     with pytest.raises(MediaDecodeError, match="neither"):
         Sound({}).get_all_samples()
+
+
+def test_samples_that_cannot_be_read_behind_a_sound_header_are_an_error_of_the_library() -> None:
+    written = io.BytesIO()
+    soundfile.write(written, np.zeros(1000), 8000, format="flac")
+    claims = bytearray(written.getvalue())
+    claims[21] |= 0x0F  # the last bits of the number of samples
+    claims[22:26] = b"\xff" * 4
+    with pytest.raises(MediaDecodeError, match=r"Sound 'a\.flac' cannot be decoded"):
+        Sound({"bytes": bytes(claims), "path": "a.flac"}).get_all_samples()
