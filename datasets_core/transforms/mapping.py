@@ -262,12 +262,20 @@ class Mapper:
             names = self._asked_for(names, self._plan.features)
         arrays: list[pa.Array | None] = []
         kinds: list[FeatureType | None] = []
-        for name in names:
+        lacking = []
+        for place, name in enumerate(names):
             values = columns.get(name)
-            is_kept = values is _KEPT and name in self._kinds_kept
-            array, kind = (None, self._kinds_kept[name]) if is_kept else self._encoded(block, name, values, numbers)
+            array, kind = None, self._kinds_kept.get(name)
+            if values is None:  # a column of the features that nothing was given for
+                lacking.append(place)
+            elif values is not _KEPT or kind is None:
+                array, kind = self._encoded(block, name, values, numbers)
             arrays.append(array)
             kinds.append(kind)
+        if lacking:
+            num_rows = next((len(array) for array in arrays if array is not None), len(numbers))
+            for place in lacking:
+                arrays[place], kinds[place] = self._encoded(block, names[place], [None] * num_rows, numbers)
         if self._plan.disable_nullable:
             self._refuse_nulls(names, [block.array(name) if a is None else a for name, a in zip(names, arrays, strict=True)])
         return Draft(block, names, arrays, kinds, has_update)
@@ -298,8 +306,6 @@ class Mapper:
         try:
             if values is _KEPT:
                 return encoder.array(block.array(name))
-            if values is None:  # a column of the features that nothing was given for
-                return encoder.rows([None] * len(numbers))
             return _of_values(encoder, values, self)
         except CellCastError as error:
             row = None if error.row is None else numbers[error.row] if error.row < len(numbers) else error.row

@@ -134,7 +134,9 @@ def test_coroutines_are_waited_for_side_by_side() -> None:
         ([[], [], [1]], List(Value("int64"))),
         ([1, 2, 2.5], Value("float64")),
         ([1, "s", None], Json()),
-        ([{"k": 1}, {"k": "s"}, {}], {"k": Json()}),
+        ([{"k": 1}, {"k": "s"}, None], {"k": Json()}),
+        ([{"k": 1}, {"k": "s"}, {}], Json()),
+        ([{"k": 1}, {"l": 2}, None], Json()),
         ([np.float32(1), np.float32(2), None], Value("float32")),
     ],
 )
@@ -145,7 +147,7 @@ def test_types_hold_the_values_of_all_batches(values: list[Any], kind: Any, batc
     )
 
     assert mapped.features["n"] == kind
-    assert mapped["n"][:] == [{"k": None} if value == {} else value for value in values]
+    assert mapped["n"][:] == values
 
 
 def test_columns_keep_their_type_where_the_values_fit() -> None:
@@ -440,3 +442,11 @@ def test_what_a_function_closes_over_counts_as_it_was_when_it_was_called(verb: s
 def test_an_engine_that_is_none_is_refused_for_few_rows_too(verb: str) -> None:
     with pytest.raises(ConfigurationError, match="thread"):
         getattr(small(), verb)(lambda row: None, engine="thread")
+
+
+def test_columns_that_only_the_features_name_are_as_long_as_the_others() -> None:
+    kinds = Features({"a": Value("int64"), "z": Value("float32")})
+
+    twice = Dataset.from_dict({"a": [1, 2]}).map(lambda batch: {"a": batch["a"] * 2}, batched=True, features=kinds)
+
+    assert twice[:] == {"a": [1, 2, 1, 2], "z": [None] * 4}
