@@ -72,6 +72,14 @@ class ConfigurationError(DatasetsCoreError, ValueError):
     """An argument, a setting or a combination of them that has no meaning."""
 
 
+class FileInPlaceError(ConfigurationError, FileExistsError):
+    """A file stands where a folder is to be written."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"{path} is a file, and a folder is to stand there. Give a folder, or remove that file.")
+
+
 class UnknownConfigError(ConfigurationError):
     """A config that the dataset does not have."""
 

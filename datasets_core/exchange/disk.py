@@ -33,6 +33,7 @@ class Disk(Tabled):
 
         Raises:
             ConfigurationError: both sizes are given, or a built dataset stands in that folder.
+            FileInPlaceError: a file stands there.
             DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stands.
 
         >>> import tempfile

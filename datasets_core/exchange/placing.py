@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError, DatasetsCoreError
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileInPlaceError
 from datasets_core.exchange.saved import GROUP_FILE, INFO_FILE, STATE_FILE, Saved, SavedShard, read_json
 from datasets_core.store.commit import again_on_failure, put_file
 from datasets_core.store.layout import located
@@ -53,12 +53,15 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
     _put_into(_place_of(target, staged, storage_options), staged.path, parts, group)
 
 
-def refuse_built(target: str, storage_options: dict[str, Any] | None = None) -> None:
-    """Refuse a folder of the cache, whose description would be lost.
+def refuse_taken(target: str, storage_options: dict[str, Any] | None = None) -> None:
+    """Refuse a file, and a folder of the cache, whose description would be lost.
 
     Raises:
+        FileInPlaceError: a file stands there.
         ConfigurationError: a built dataset stands there.
     """
+    if not files.is_url(target) and os.path.exists(target) and not os.path.isdir(target):
+        raise FileInPlaceError(target)
     if files.entry(files.join(target, INFO_FILE), storage_options) is None:
         return
     description: Any = None

@@ -17,7 +17,7 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
-from datasets_core.exchange.placing import place, refuse_built
+from datasets_core.exchange.placing import place, refuse_taken
 from datasets_core.exchange.saved import Saved, SavedShard
 from datasets_core.features.embed import embed_table, has_media
 from datasets_core.features.schema import Features
@@ -87,7 +87,7 @@ def save(
         group: they are the splits of a dictionary.
     """
     target = located(path)
-    refuse_built(target, storage_options)
+    refuse_taken(target, storage_options)
     with StagedFolder(staging_base(target)) as staged:
         parts: dict[str, Saved] = {}
         for name, dataset in datasets.items():

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from datasets_core import Dataset, DatasetDict, load_from_disk
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, FileInPlaceError
 from datasets_core.exchange import placing
 
 
@@ -72,7 +72,15 @@ def test_splits_that_are_gone_leave_nothing(tmp_path: Path) -> None:
 
 def test_a_built_dataset_is_refused_and_an_odd_description_is_not(tmp_path: Path) -> None:
     (tmp_path / "dataset_info.json").write_text("no json")
-    placing.refuse_built(str(tmp_path))
+    placing.refuse_taken(str(tmp_path))
     (tmp_path / "dataset_info.json").write_text('{"manifest": {}}')
     with pytest.raises(ConfigurationError, match="another folder"):
-        placing.refuse_built(str(tmp_path))
+        placing.refuse_taken(str(tmp_path))
+
+
+def test_a_file_in_the_place_of_the_folder_is_named_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    for saved in (_some(3), DatasetDict({"x": _some(3)})):
+        with pytest.raises(FileInPlaceError, match=r"taken is a file, .*\. Give a folder"):
+            saved.save_to_disk(tmp_path / "taken")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("taken", "mine")]
