@@ -196,6 +196,8 @@ class GroupRows(Grouped):
     ) -> Self:
         """The selected rows of every split written anew, in their order; see `Dataset.flatten_indices`.
 
+        Neither `writer_batch_size`, `disable_nullable` nor `num_proc` has an effect.
+
         >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
         >>> splits.shuffle(seed=1).flatten_indices().num_rows
         {'train': 2, 'test': 1}

@@ -280,6 +280,7 @@ class Selection(Tabled):
             cache_file_name: the file to write, instead of a folder in the cache.
             features: what the columns are to be; the same as now if None.
             new_fingerprint: the identity of the result.
+            writer_batch_size, disable_nullable, num_proc: have no effect: Arrow gathers the rows in blocks, in this process.
 
         >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0]).flatten_indices()["a"][:]
         [3, 1]
