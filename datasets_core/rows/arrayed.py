@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError
+from datasets_core.errors import CastError, MediaError
 from datasets_core.features.base import FeatureType
 from datasets_core.format.arrays import Array, cast, cells, extractor, flat, is_text, shapes_of, stacked, texts
 from datasets_core.format.lists import dict_rows
@@ -110,6 +110,12 @@ class ArrayRows:
 
     def row(self, i: int) -> Any:
         """See `Formatter.row`."""
+        try:
+            return self._row(i)
+        except MediaError as error:
+            raise error.at(row=i) from error.__cause__
+
+    def _row(self, i: int) -> dict[str, Any]:
         view = self._view
         k, offset = view.table.locate(i if view.index is None else view.index.item(i))
         return {
@@ -121,7 +127,12 @@ class ArrayRows:
         """See `Formatter.rows`."""
         for start, stop in self._view.borders():
             found = self._found(range(start, stop))
-            yield from self._dicts(stop - start, [column.rows(part) for column, part in zip(self._columns, found, strict=True)])
+            try:
+                columns = [column.rows(part) for column, part in zip(self._columns, found, strict=True)]
+            except MediaError:
+                self._show_each(range(start, stop))
+                raise
+            yield from self._dicts(stop - start, columns)
 
     def rows_at(self, rows: range | Ints) -> Any:
         """See `Formatter.rows_at`; what a batch holds, taken apart."""
@@ -132,7 +143,17 @@ class ArrayRows:
 
     def columns_at(self, rows: range | Ints) -> dict[str, Any]:
         """See `Formatter.columns_at`."""
-        return {column.name: column.batch(found) for column, found in zip(self._columns, self._found(rows), strict=True)}
+        found = self._found(rows)
+        try:
+            return {column.name: column.batch(part) for column, part in zip(self._columns, found, strict=True)}
+        except MediaError:
+            self._show_each(rows)
+            raise
+
+    def _show_each(self, rows: range | Ints) -> None:
+        """Rows one by one, up to the one whose medium cannot be shown: its error names it."""
+        for row in rows:
+            self.row(int(row))
 
     def stored(self, name: str) -> pa.ChunkedArray:
         """See `Formatter.stored`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import CastError
+from datasets_core.errors import CastError, MediaDecodeError
 from datasets_core.features.base import List, Value
 from datasets_core.features.fixed_shape import Array2D
+from datasets_core.features.image import Image
 from datasets_core.features.schema import Features
 
 _COLUMNS: list[tuple[pa.DataType, st.SearchStrategy[Any]]] = [
@@ -158,3 +160,13 @@ def test_a_formatted_dataset_travels(numbers: Dataset) -> None:
 
     assert again[:]["a"].tolist() == [7, 3]
     assert pickle.loads(pickle.dumps(again["a"]))[:].tolist() == [7, 3]
+
+
+@pytest.mark.optional("PIL")
+@pytest.mark.parametrize("read", [lambda rows: rows[2], lambda rows: rows[1:4], lambda rows: rows[[3, 2]], list])
+def test_a_medium_that_cannot_be_shown_is_told_by_its_row(read: Callable[[Dataset], object]) -> None:
+    pytest.importorskip("PIL")
+    picture, features = np.zeros((2, 2), np.uint8), Features({"picture": Image()})
+    rows = Dataset.from_dict({"picture": [picture, picture, b"no picture", picture]}, features=features)
+    with pytest.raises(MediaDecodeError, match=r"^Row 2, column 'picture'"):
+        read(rows.with_format("numpy"))
