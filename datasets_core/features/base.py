@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import pyarrow as pa
 
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.dtypes import MAX_DEPTH, canonical_name, name_from_type, type_from_name
 
 FeatureType: TypeAlias = "Feature | dict[str, FeatureType]"
@@ -201,7 +201,7 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
         if len(given) == 1:
             return List(as_feature(given[0], depth=depth + 1))
         raise ConfigurationError(f"A list of {len(given)} features means nothing. Write [feature] for a column of lists.")
-    raise ConfigurationError(
+    raise ArgumentTypeError(
         f"{given!r} is no feature. Write for example Value('int64'), List(Value('string')) or a dict of them."
     )
 

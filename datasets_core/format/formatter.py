@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
-from datasets_core.errors import ConfigurationError, MissingDependencyError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, MissingDependencyError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +61,7 @@ def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
     for odd in kwargs:
         if odd not in known:
             takes = f"It takes {', '.join(map(repr, known))}." if known else "Leave it out."
-            raise ConfigurationError(f"The format {name or 'python'!r} takes no argument {odd!r}. {takes}")
+            raise ArgumentTypeError(f"The format {name or 'python'!r} takes no argument {odd!r}. {takes}")
     if name == "custom" and not callable(kwargs.get("transform")):
         raise ConfigurationError(
             f"The format 'custom' needs a function, found {kwargs.get('transform')!r}. Use set_transform(function)."

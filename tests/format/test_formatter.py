@@ -48,3 +48,8 @@ def test_a_format_whose_package_is_missing_says_how_to_get_it(monkeypatch: pytes
 
     with pytest.raises(MissingDependencyError, match=r"pip install 'datasets_core\[polars\]'"):
         check_format("polars", {})
+
+
+def test_an_argument_that_the_format_lacks_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="takes no argument 'dtype'"):
+        check_format(None, {"dtype": int})
