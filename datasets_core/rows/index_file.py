@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError
 from datasets_core.store.table import Ints
-from datasets_core.store.whole_file import write_whole
 
 
 def mapped_index(index: Ints, path: str) -> Ints:
@@ -18,6 +17,8 @@ def mapped_index(index: Ints, path: str) -> Ints:
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
+    from datasets_core.store.whole_file import write_whole  # 1 ms that reading does without
+
     path = os.path.abspath(os.fspath(path))
     numbers = pa.Array.from_buffers(pa.uint64(), len(index), [None, pa.py_buffer(np.ascontiguousarray(index))])
     batch = pa.RecordBatch.from_arrays([numbers], names=["indices"])
