@@ -112,7 +112,7 @@ class Media(Feature):
             raise
         except Exception as error:  # a decoder fails in ways of its own on a damaged file
             where = f" {redact(path)!r}" if path else ""
-            raise MediaDecodeError(f"{self.noun}{where}", _reason(error)) from error
+            raise MediaDecodeError(f"{self.noun}{where}", reason_of(error)) from error
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
         raise NotImplementedError
@@ -176,6 +176,7 @@ def storage_features() -> dict[str, FeatureType]:
     return {"bytes": Value("binary"), "path": Value("string")}
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """What a decoder says of a damaged file, in one line without addresses in memory."""
     text = " ".join(_ADDRESS.sub("", str(error)).split()).rstrip(".") or type(error).__name__
     return text if len(text) <= 200 else text[:199] + "…"

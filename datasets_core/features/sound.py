@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from datasets_core.errors import CastError, DatasetsCoreError, MediaDecodeError, MissingDependencyError
+from datasets_core.features.media import reason_of
 from datasets_core.features.media_paths import ANYWHERE, MediaPaths
 from datasets_core.redact import redact
 
@@ -186,7 +187,7 @@ class _Reader:
             raise self._damaged(error) from error  # a header may be sound, and what follows it not
 
     def _damaged(self, error: Exception) -> MediaDecodeError:
-        return MediaDecodeError(self.name, " ".join(str(error).split()).rstrip(".") or type(error).__name__)
+        return MediaDecodeError(self.name, reason_of(error))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -264,7 +265,7 @@ def _reader(stored: Mapping[str, Any], wanted: Wanted, paths: MediaPaths) -> _Re
     first = failures[0]
     if isinstance(first, MissingDependencyError):
         raise first
-    raise MediaDecodeError(name, " ".join(str(first).split()).rstrip(".") or type(first).__name__) from first
+    raise MediaDecodeError(name, reason_of(first)) from first
 
 
 def _with_soundfile(name: str, data: bytes | None, path: str | None, stream_index: int | None, paths: MediaPaths) -> _Reader:

@@ -90,3 +90,9 @@ def test_samples_that_cannot_be_read_behind_a_sound_header_are_an_error_of_the_l
     claims[22:26] = b"\xff" * 4
     with pytest.raises(MediaDecodeError, match=r"Sound 'a\.flac' cannot be decoded"):
         Sound({"bytes": bytes(claims), "path": "a.flac"}).get_all_samples()
+
+
+def test_an_error_tells_no_address_in_memory() -> None:
+    with pytest.raises(MediaDecodeError) as caught:
+        Sound({"bytes": b"no sound", "path": "a.wav"}).get_all_samples()
+    assert "0x" not in str(caught.value)
