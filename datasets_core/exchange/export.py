@@ -127,11 +127,13 @@ class Export(Tabled):
             batch_size: rows that are turned into text at once; with `lines=False` all of them must fit.
             num_proc: processes that do so.
             storage_options: for the file system of a URL.
-            to_json_kwargs: for `pandas.DataFrame.to_json`; `orient` is "records" and `lines` True unless given.
-                `compression` may be "gzip", "bz2", "xz" or "infer".
+            to_json_kwargs: as of `pandas.DataFrame.to_json`; `orient` is "records" and `lines` True unless given. Options
+                other than these two, `force_ascii` and `compression` need pandas, as does another `orient`.
+                `compression` may be "gzip", "bz2", "xz", "infer" or None; a path's ending decides unless given.
 
         Raises:
-            MissingDependencyError: the options or types of columns need pandas, which is not installed.
+            MissingDependencyError: the options need pandas, which is not installed.
+            CastError: bytes that are no UTF-8 text.
             DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
 
         >>> import io

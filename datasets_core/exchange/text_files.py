@@ -1,7 +1,6 @@
 """Rows as csv and JSON: the text that pandas makes of them, written here where columns are plain, and by pandas where not.
 
-Plain are numbers, texts, booleans, dates and dicts of them (csv), or anything but moments, spans and bytes (JSON): there the
-text of a column is made of its Python values at once.
+Plain are numbers, texts, booleans, dates and dicts of them (csv); as JSON lines or one list of records, columns of all kinds.
 """
 
 from __future__ import annotations
@@ -11,14 +10,10 @@ import contextlib
 import csv
 import gzip
 import io
-import json
 import lzma
-import math
-import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from json.encoder import encode_basestring_ascii
 from typing import IO, Any
 
 import pyarrow as pa
@@ -26,8 +21,9 @@ import pyarrow as pa
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.exchange.frames_out import needed, object_column
-from datasets_core.exchange.rows_out import BATCH_ROWS, opened, spans, table_of
-from datasets_core.features.base import FeatureType, LargeList, List, Value, feature_to_arrow
+from datasets_core.exchange.json_text import is_known, objects
+from datasets_core.exchange.rows_out import BATCH_ROWS, opened, rows_of_bytes, spans, table_of
+from datasets_core.features.base import FeatureType, Value, feature_to_arrow
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
@@ -35,14 +31,13 @@ from datasets_core.progress import progress
 from datasets_core.rows.tabled import Tabled
 
 _PLAIN_ROWS = 10_000  # of a batch, where its size does not show in the text
+_PLAIN_BYTES = 4 << 20  # of it in Arrow's layout; its text and the parts of that take about ten times as much
 _PACKERS: dict[str, Callable[[IO[bytes]], Any]] = {
     "gzip": lambda out: gzip.GzipFile("", "wb", fileobj=out),
     "bz2": lambda out: bz2.BZ2File(out, "wb"),
     "xz": lambda out: lzma.LZMAFile(out, "wb"),  # noqa: SIM115 - its caller closes it
 }
 _ENDINGS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
-
-_DELETE = re.compile(r"(?<!\\)((?:\\\\)*)\\u007f")
 
 Encode = Callable[[Tabled, tuple[int, int]], bytes]
 
@@ -79,21 +74,23 @@ def write_json(
     options: dict[str, Any],
 ) -> int:
     """Write the rows as JSON: the number of bytes; see `Dataset.to_json`."""
-    packer = _packer(target, options.pop("compression", None))
+    packer = _packer(target, options.pop("compression", None if hasattr(target, "write") else "infer"))
     orient = options.pop("orient", "records")
     lines = options.pop("lines", orient == "records")
     if "index" not in options and orient in {"split", "table"}:
         options["index"] = False
-    is_plain = not options and orient == "records" and lines and all(map(_is_plain_json, dataset.features.values()))
+    is_ascii = options.get("force_ascii", True)
+    is_plain = options.keys() <= {"force_ascii"} and orient == "records" and type(lines) is type(is_ascii) is bool
     encode: Encode
-    if is_plain:
-        encode, default = _json_rows, _PLAIN_ROWS
+    if is_plain and all(is_known(field.type) for field in dataset._table.schema):
+        encode = partial(_json_rows, is_lines=lines, is_ascii=is_ascii)
+        default = min(_PLAIN_ROWS, rows_of_bytes(dataset, _PLAIN_BYTES))
     else:
-        needed("pandas", "Writing JSON with these options or columns")
+        needed("pandas", "Writing JSON with these options")
         encode = partial(_json_by_pandas, {**options, "orient": orient, "lines": lines})
         default = BATCH_ROWS if lines else max(1, dataset.num_rows)
     batches = spans(dataset, batch_size, default)
-    if not lines and len(batches) != 1:
+    if not lines and (batch_size is not None or not batches) and len(batches) != 1:
         if batches:
             raise ConfigurationError(
                 f"lines=False makes one text of all rows, and batch_size={batch_size} is below them. Leave batch_size out."
@@ -219,79 +216,12 @@ def _csv_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-def _is_plain_json(feature: FeatureType) -> bool:
-    if _is_float(feature) or isinstance(feature, (ClassLabel, Json)):
-        return not isinstance(feature, Json)  # whose values may hold floats anywhere
-    return _is_exact_json(feature)
-
-
-def _is_exact_json(feature: FeatureType) -> bool:
-    """Whether the text of a value is the same whoever writes it, which cannot be said of floats."""
-    if isinstance(feature, dict):
-        return all(map(_is_exact_json, feature.values()))
-    if isinstance(feature, (List, LargeList)):
-        return _is_exact_json(feature.feature)
-    if type(feature) is ClassLabel:
-        return True
-    return type(feature) is Value and _is_exact(feature_to_arrow(feature)) and not feature.dtype.startswith("decimal")
-
-
-def _json_rows(dataset: Tabled, batch: tuple[int, int]) -> bytes:
-    columns = dataset.with_format(None)._batch(range(*batch))
-    texts = [_json_texts(columns[name], feature) for name, feature in dataset.features.items()]
-    names = [encode_basestring_ascii(name).replace("%", "%%") for name in dataset.column_names]
-    line = "{" + ",".join(f"{name}:%s" for name in names) + "}\n"
-    text = "".join([line % row for row in zip(*texts, strict=True)])
-    if "\\u007f" in text:  # which pandas leaves as it is
-        text = _DELETE.sub("\\1\x7f", text)
-    return text.replace("/", "\\/").encode("ascii")  # a slash stands in texts and names only; pandas escapes it
-
-
-def _json_texts(values: list[Any], feature: FeatureType) -> list[str]:
-    if _is_float(feature):
-        return _json_floats(values)
-    kind = feature_to_arrow(feature)
-    if _is_text(kind):
-        return ["null" if value is None else encode_basestring_ascii(value) for value in values]
-    if pa.types.is_integer(kind):
-        return ["null" if value is None else str(value) for value in values]
-    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
-        return [_CONSTANTS[value] for value in values]
-    write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
-    return [write(value) for value in values]
-
-
-_CONSTANTS = {None: "null", True: "true", False: "false"}
-
-
-def _json_floats(values: list[float | None]) -> list[str]:
-    """Floats as pandas writes them: ten decimals, or ten digits and an exponent.
-
-    >>> _json_floats([0.1 + 0.2, 1e20, 2.0, -0.5, float("nan"), None])
-    ['0.3', '1e+20', '2.0', '-0.5', 'null', 'null']
-    """
-    import numpy as np
-
-    given = np.array(values, dtype=np.float64)  # None is NaN
-    size = np.abs(given)
-    is_usual = (size <= 1e16 - 1) & ((size >= 1e-15) | (size == 0))
-    usual = np.where(is_usual, size, 0.0)
-    whole = usual.astype(np.int64)
-    part = (usual - whole) * 1e10
-    decimals = part.astype(np.int64)
-    rest = part - decimals
-    decimals += (rest > 0.5) | ((rest == 0.5) & ((decimals == 0) | (decimals & 1 == 1)))
-    over = decimals >= 10**10
-    whole += over
-    decimals[over] = 0
-    pairs = zip(whole.tolist(), decimals.tolist(), strict=True)
-    texts = [f"{units}.{digits:010d}".rstrip("0") if digits else f"{units}.0" for units, digits in pairs]
-    for row in np.flatnonzero(given < 0).tolist():
-        texts[row] = f"-{texts[row]}"
-    for row in np.flatnonzero(~is_usual).tolist():
-        value = values[row]
-        texts[row] = "null" if value is None or not math.isfinite(value) else f"{value:.10g}"
-    return texts
+def _json_rows(dataset: Tabled, batch: tuple[int, int], *, is_lines: bool, is_ascii: bool) -> bytes:
+    start, stop = batch
+    text = objects(table_of(dataset, start, stop), between="\n" if is_lines else ",", is_ascii=is_ascii)
+    if is_lines:
+        return text + b"\n"
+    return (b"," if start else b"[") + text + (b"]\n" if stop == dataset.num_rows else b"")
 
 
 def _json_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int, int]) -> bytes:

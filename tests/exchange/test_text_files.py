@@ -8,7 +8,7 @@ import gzip
 import io
 import json
 import lzma
-import struct
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core import Array2D, Dataset, Features, Json, Value
-from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.exchange import text_files
+from datasets_core.errors import CastError, ConfigurationError, MissingDependencyError
 
 pytestmark = pytest.mark.optional("pandas")
 
@@ -60,21 +59,6 @@ def test_plain_columns_are_written_as_pandas_writes_them(rows: list[dict[str, An
     frame = dataset._table.to_table().to_pandas(integer_object_nulls=True)
     assert _text(dataset, "to_csv") == frame.to_csv(None, index=False).encode()
     assert _text(dataset, "to_json") == frame.to_json(None, orient="records", lines=True).encode()
-
-
-@given(st.lists(st.binary(min_size=8, max_size=8).map(lambda raw: struct.unpack("d", raw)[0]), max_size=20))
-def test_any_float_is_written_as_pandas_writes_it(values: list[float]) -> None:
-    import pandas as pd
-
-    expected = pd.Series(values, dtype="float64").to_json(orient="values")
-    assert f"[{','.join(text_files._json_floats(list(values)))}]" == expected
-
-
-@pytest.mark.parametrize("value", [0.0, -0.0, 1e16, 1e16 - 2, 1e-15, 9.9e-16, 0.99999999995, 0.5**33, 123456.7890123456789])
-def test_floats_at_the_borders_are_written_as_pandas_writes_them(value: float) -> None:
-    import pandas as pd
-
-    assert text_files._json_floats([value, -value]) == pd.Series([value, -value]).to_json(orient="values")[1:-1].split(",")
 
 
 def test_other_columns_and_options_are_left_to_pandas() -> None:
@@ -127,6 +111,11 @@ def test_text_is_compressed_where_that_is_asked_for(name: str, open_: Any, tmp_p
         assert file.read() == b"a\n1\n2\n"
 
 
+def test_json_is_compressed_where_the_name_says_so(tmp_path: Path) -> None:
+    Dataset.from_dict({"a": [1]}).to_json(tmp_path / "a.jsonl.gz")
+    assert gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()) == b'{"a":1}\n'
+
+
 def test_what_means_nothing_is_refused() -> None:
     dataset = Dataset.from_dict({"a": [1, 2]})
     for options in ({"compression": "gzip"}, {"lines": False, "batch_size": 1}):
@@ -139,7 +128,22 @@ def test_what_means_nothing_is_refused() -> None:
 @pytest.mark.parametrize("value", [b"\xff", dt.date(1, 1, 1)])
 def test_what_json_cannot_hold_is_an_error_of_its_column(value: Any) -> None:
     with pytest.raises(CastError, match="'odd'"):
-        Dataset.from_dict({"fine": [1], "odd": [value]}).to_json(io.BytesIO())
+        Dataset.from_dict({"fine": [1], "odd": [value]}).to_json(io.BytesIO(), orient="split")
+
+
+@pytest.mark.parametrize("force_ascii", [True, False])
+def test_a_list_of_records_is_made_batch_by_batch(force_ascii: bool) -> None:
+    dataset = Dataset.from_dict({"a": list(range(20_001)), "l": [["é/", None]] * 20_001})
+    text = _text(dataset, "to_json", lines=False, force_ascii=force_ascii)
+    assert text == dataset.to_pandas().to_json(orient="records", force_ascii=force_ascii).encode() + b"\n"
+
+
+def test_json_of_any_columns_needs_no_pandas_and_other_orients_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    dataset = Dataset.from_dict({"l": [[dt.datetime(2020, 1, 1), None]], "s": [{"b": b"x", "f": [0.5]}]})
+    assert _text(dataset, "to_json") == b'{"l":[1577836800000,null],"s":{"b":"x","f":[0.5]}}\n'
+    with pytest.raises(MissingDependencyError, match=r"datasets_core\[pandas\]"):
+        dataset.to_json(io.BytesIO(), orient="split")
 
 
 def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
