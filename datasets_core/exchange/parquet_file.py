@@ -12,7 +12,7 @@ from datasets_core.exchange.rows_out import opened, rows_of_bytes, table_of, tab
 from datasets_core.progress import progress
 from datasets_core.rows.tabled import Tabled
 
-_GROUP_BYTES = 64 << 20
+_GROUP_BYTES = 32 << 20
 _GROUP_ROWS = 1 << 20
 
 

@@ -28,7 +28,8 @@ def table_of(dataset: Tabled, start: int, stop: int) -> pa.Table:
     if dataset._index is None:
         table = pa.Table.from_batches(dataset._table.batches(None, start, stop), dataset._table.schema)
     else:
-        table = dataset._table.take(dataset._index[start:stop])
+        batches = dataset._table.batches_at(dataset._index[start:stop])  # a gather of all at once takes three times as much
+        table = pa.Table.from_batches(batches, dataset._table.schema)
     return dataset._described(table)
 
 

@@ -25,8 +25,8 @@ Ints: TypeAlias = "npt.NDArray[np.int64]"
 
 _ROWS_PER_TAKE = 5  # a take costs as much as so many slices of one row
 _ROWS_PER_RUN = 64  # from here on, runs of rows are read as slices
-_WHOLE_BYTES = 128 << 20  # up to here, pieces are copied together and gathered at once, ...
-_ROWS_AT_FIRST, _GATHERED_BYTES = 1 << 10, 64 << 20  # of a gather that is written
+_WHOLE_BYTES = 32 << 20  # up to here, pieces are copied together and gathered at once, ...
+_ROWS_AT_FIRST, _GATHERED_BYTES = 1 << 10, 16 << 20  # of a gather that is written
 _WHOLE_PART = 8  # ... if one row in so many is wanted: a copy in order costs a twentieth of a gather
 
 
