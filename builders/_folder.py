@@ -23,11 +23,13 @@ from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.cast import cast_table
 from datasets_core.features.labels import ClassLabel
+from datasets_core.features.media_paths import refuse_stray_link
 from datasets_core.features.merge import merge_schemas
 from datasets_core.features.nesting import list_array, list_parts, struct_array, struct_parts, validity
 from datasets_core.features.plain import plain_array
 from datasets_core.features.schema import Features
-from datasets_core.files import is_url
+from datasets_core.files import is_url, local_path
+from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.patterns import SPLIT_KEYWORDS, match
 from datasets_core.redact import redact
 
@@ -111,6 +113,7 @@ class FolderBuilder(FileBuilder):
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
         options: FolderConfig = self.config
         named = self._named()
+        self._refuse_strays(named)
         local = dl_manager.download(named)
         members = {split: self._members(named[split], local[split], dl_manager) for split in named}
         if not any(member.is_medium for found in members.values() for member in found):
@@ -121,7 +124,7 @@ class FolderBuilder(FileBuilder):
         self._root = _common_folder([member.inner for found in members.values() for member in found if not member.archive])
         identities = getattr(options.data_files, "identities", ())
         self._sizes = {path: size for path, size, _ in identities if size > 0 and not is_url(path)}
-        files = {split: FolderFiles(found, lambda path: dl_manager.download(path)) for split, found in members.items()}
+        files = {split: FolderFiles(found, dl_manager.download, self._root_of) for split, found in members.items()}
         metadata = {split: self._metadata(found) for split, found in files.items()}
         has_metadata = any(metadata.values())
         labels = self._labels(files, has_metadata)
@@ -135,6 +138,35 @@ class FolderBuilder(FileBuilder):
         return [SplitGenerator(split, {"parts": found}) for split, found in parts.items()]
 
     # -- the files
+
+    def _refuse_strays(self, named: Mapping[str, Sequence[str]]) -> None:
+        """Refuse files that stand in a folder as links out of the dataset: who made the folder would choose what is read.
+
+        Files that the user named one by one are his own choice.
+        """
+        data_files = self.config.data_files
+        for split, names in named.items() if isinstance(data_files, DataFilesDict) else ():
+            links = data_files[split].links
+            for name in names if links else ():
+                if name in links:
+                    link, root = links[name]
+                    refuse_stray_link(name, root, link)
+
+    def _own_folders(self) -> Iterator[str]:
+        yield from super()._own_folders()
+        data_files = self.config.data_files
+        if not self.config.embed_files and isinstance(data_files, DataFilesDict):  # links that the user named are followed
+            for listed in data_files.values():
+                named = (name for name in listed if name not in listed.links and not is_url(name) and os.path.islink(name))
+                yield from {os.path.dirname(os.path.realpath(name)) for name in named}
+
+    def _root_of(self, folder: str) -> str:
+        """The folder of the dataset, where that is known, or else the one that some of its metadata lie in."""
+        bases = [
+            os.path.abspath(local_path(base)) for base in (self.base_path, self.config.data_dir) if base and not is_url(base)
+        ]
+        above = [base for base in bases if base != os.getcwd() and f"{os.path.abspath(folder)}/".startswith(f"{base}/")]
+        return min(above, key=len, default=folder)
 
     def _members(self, names: Sequence[str], local: Sequence[str], dl_manager: Any) -> list[Member]:
         members: list[Member] = []

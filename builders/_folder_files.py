@@ -7,8 +7,10 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from datasets_core.errors import FileFormatError
+from datasets_core.features.media_paths import refuse_stray_link
 from datasets_core.files import is_url
 
 from ._source import Source
@@ -60,25 +62,30 @@ class FolderFiles:
     Args:
         members: the files.
         fetch: makes a file that is named by metadata alone a source of the build, and gives its local path.
+        root_of: the folder of the dataset, of which some folder is one.
     """
 
-    def __init__(self, members: Iterable[Member], fetch: Callable[[str], str]) -> None:
+    def __init__(self, members: Iterable[Member], fetch: Callable[[str], Any], root_of: Callable[[str], str]) -> None:
         self.members = list(members)
-        self._fetch = fetch
+        self._fetch, self._root_of = fetch, root_of
         self._known = {(member.archive, member.inner): member for member in self.members}
         self._archives = sorted({member.archive for member in self.members if member.archive})
 
     def find(self, metadata: Member, name: str, *, row: int) -> Member | None:
         """The file that row `row` of `metadata` calls `name`; None where there is none.
 
+        Hidden files are refused, whether they are to be stored or read by path later: what begins with a dot (`.git/config`,
+        `.env`) is the user's or a program's, lies in the folder without being of the dataset, and no listing takes it.
+
         Raises:
-            FileFormatError: `name` leads out of the folder of the metadata.
+            FileFormatError: `name` leads out of the folder of the metadata, or to a hidden file.
+            UntrustedPathError: it is a link that leads out of the dataset.
         """
         below = _below(metadata, name, row)
         inner = posixpath.join(metadata.folder, below)
         found = self._known.get((metadata.archive, inner)) or self._in_archive_beside(metadata, below)
         if found is None and not metadata.archive:
-            found = self._beside(metadata, inner, row)
+            found = self._beside(metadata, inner)
         return found
 
     def knows(self, metadata: Member, name: str) -> bool:
@@ -93,13 +100,11 @@ class FolderFiles:
         found = [member for member in inside if member is not None]
         return found[0] if len(found) == 1 else None
 
-    def _beside(self, metadata: Member, inner: str, row: int) -> Member | None:
+    def _beside(self, metadata: Member, inner: str) -> Member | None:
         """A file that no extension tells to be of this kind, and that lies in the folder of its metadata all the same."""
         if is_url(inner) or not os.path.isfile(inner):
             return None
-        root = os.path.realpath(metadata.folder)
-        if os.path.commonpath([root, os.path.realpath(inner)]) != root:
-            raise _fault(metadata, f"names {inner}, which is a link out of {root}", row, "Copy the file into the folder")
+        refuse_stray_link(inner, self._root_of(metadata.folder))
         member = self._known[("", inner)] = Member(os.fspath(self._fetch(inner)), inner)
         return member
 
@@ -114,6 +119,9 @@ def _below(metadata: Member, name: str, row: int) -> str:
     if leaves or is_url(name) or "::" in name:
         advice = "Write paths that are relative to the metadata file and stay in its folder"
         raise _fault(metadata, f"names {name!r}, which leads out of its folder and is not opened", row, advice)
+    if (path.startswith(".") and path != ".") or "/." in path:
+        advice = "Rename it if it is of the dataset, or take the row out"
+        raise _fault(metadata, f"names {name!r}, a hidden file, which is not opened", row, advice)
     return posixpath.normpath(name)
 
 

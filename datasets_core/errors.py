@@ -383,14 +383,21 @@ class MediaNotFoundError(MediaError, FileNotFoundDatasetsError):
 
 
 class UntrustedPathError(MediaError, PermissionError):
-    """A path among the values of a dataset that leads out of the dataset."""
+    """A path that came with a dataset, among its values or as a link in its folder, and that leads out of the dataset.
 
-    def __init__(self, path: str, *, allowed: Iterable[str]) -> None:
-        self.path, self.allowed = path, tuple(allowed)
+    Args:
+        path: what came with the data.
+        allowed: the folders and beginnings of URLs that may be opened.
+        target: where a link leads.
+    """
+
+    def __init__(self, path: str, *, allowed: Iterable[str], target: str | None = None) -> None:
+        self.path, self.allowed, self.target = path, tuple(allowed), target
         places = ", ".join(repr(redact(place)) for place in self.allowed) or "nowhere"
+        leads = "leads" if target is None else f"is a link to {target!r}, which is"
         super().__init__(
             f"the path {redact(path)!r}",
-            f"came with the data and leads out of the dataset (which may open {places}), so it is not opened",
+            f"came with the data and {leads} out of the dataset (which may open {places}), so it is not opened",
             "If you trust the data, allow its folder or URL: datasets_core.config.using(media_paths=[…])",
         )
 

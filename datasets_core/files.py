@@ -14,7 +14,7 @@ import posixpath
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any
 
 from datasets_core.errors import DatasetDiskError, DownloadError, MissingDependencyError
@@ -53,11 +53,13 @@ class FileEntry:
         path: full path or URL, with its protocol.
         size: bytes, or -1 where the store does not say.
         identity: what changes when the content does: mtime in ns, ETag or checksum, as text; "" where the store is silent.
+        link: the first link, to this file or a folder above it, that the listing followed; "" where there was none.
     """
 
     path: str
     size: int
     identity: str
+    link: str = field(default="", compare=False)
 
 
 def is_url(path: str) -> bool:
@@ -181,7 +183,7 @@ def list_files(
 
 
 def _walk(
-    folder: str, depth: int | None, skip_hidden: bool, every_kind: bool, above: frozenset[tuple[int, int]]
+    folder: str, depth: int | None, skip_hidden: bool, every_kind: bool, above: frozenset[tuple[int, int]], link: str = ""
 ) -> Iterator[FileEntry]:
     here = os.stat(folder)
     mark = (here.st_dev, here.st_ino)
@@ -189,12 +191,13 @@ def _walk(
         return
     with os.scandir(folder) as entries:
         for found in entries:
+            first = link or (found.path if found.is_symlink() else "")
             if found.is_dir():
                 if (depth is None or depth > 1) and not (skip_hidden and found.name.startswith(".")):
-                    yield from _walk(found.path, depth and depth - 1, skip_hidden, every_kind, above | {mark})
+                    yield from _walk(found.path, depth and depth - 1, skip_hidden, every_kind, above | {mark}, first)
             elif found.is_file():
                 status = found.stat()
-                yield FileEntry(found.path, status.st_size, str(status.st_mtime_ns))
+                yield FileEntry(found.path, status.st_size, str(status.st_mtime_ns), first)
             elif every_kind:
                 yield FileEntry(found.path, -1, "")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,6 +21,8 @@ from datasets_core.config import settings
 from datasets_core.errors import DatasetsCoreError, MediaNotFoundError, UntrustedPathError
 
 _ARCHIVES = {"zip", "tar"}
+_SNAPSHOT = re.compile(r"(.*)/snapshots/[0-9a-f]+(?:/.*)?")
+_BLOB = re.compile(r"[0-9a-f]+")
 T = TypeVar("T")
 
 
@@ -116,12 +119,13 @@ class MediaPaths:
             return None
         folders = [_real(os.path.abspath(files.local_path(root))) for root in (*own, *granted) if _is_local(root)]
         trusted = folders[sum(map(_is_local, own)) :]
-        places = dict.fromkeys(os.path.realpath(os.path.join(folder, local)) for folder in folders)
+        named = [os.path.normpath(os.path.join(folder, local)) for folder in folders]
+        places = {os.path.realpath(os.path.join(folder, local)): name for folder, name in zip(folders, named, strict=True)}
         inside = [
             place
-            for place in places
+            for place, name in places.items()
             if any(_is_below(place, folder) for folder in trusted)
-            or any(_is_below(place, folder) and not _is_hidden(place, folder) for folder in folders)
+            or any(_holds(folder, place) and not _is_hidden(name, place, folder) for folder in folders)
         ]
         return next((place for place in inside if os.path.exists(place)), inside[0] if inside else None)
 
@@ -134,9 +138,43 @@ def _is_below(place: str, folder: str) -> bool:
     return place.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def _is_hidden(place: str, folder: str) -> bool:
-    """Whether a file, or a folder on the way to it, is hidden: such files are none of a dataset's."""
-    return any(part.startswith(".") for part in place[len(folder) :].split(os.sep))
+def _holds(folder: str, place: str) -> bool:
+    """Whether a file is the dataset's own: below its folder, or in the blobs of the hub cache that the folder is a snapshot of.
+
+    Both paths are real ones, so that blobs that are themselves links elsewhere are not taken for such.
+    """
+    if _is_below(place, folder):
+        return True
+    snapshot = _SNAPSHOT.fullmatch(folder)
+    store, _, blob = place.rpartition(os.sep)
+    return snapshot is not None and store == f"{snapshot[1]}/blobs" and _BLOB.fullmatch(blob) is not None
+
+
+def _is_hidden(name: str, place: str, folder: str) -> bool:
+    """Whether a file, or a folder on the way to it, is hidden by the name that it goes under: such are none of a dataset's.
+
+    A link that can be seen may lead to a hidden file within the dataset, as all files of git-annex do.
+    """
+    shown = name if _is_below(name, folder) else place if _is_below(place, folder) else ""
+    return any(part.startswith(".") for part in shown[len(folder) :].split(os.sep))
+
+
+def refuse_stray_link(path: str, root: str, link: str = "") -> None:
+    """Refuse a file of the folder `root` that stands, by a link, for one outside the dataset and of what the settings allow.
+
+    Args:
+        path: the file, as it is named.
+        root: the folder of the dataset.
+        link: the link that leads to it, where that is a folder above it.
+
+    Raises:
+        UntrustedPathError: it leads out.
+    """
+    place, granted = os.path.realpath(path), settings().media_paths
+    folders = [_real(os.path.abspath(files.local_path(folder))) for folder in granted if _is_local(folder)]
+    if not _holds(os.path.realpath(root), place) and not any(_is_below(place, folder) or place == folder for folder in folders):
+        link = link or path
+        raise UntrustedPathError(link, allowed=(root, *granted), target=os.path.realpath(link))
 
 
 def _local_or_bytes(place: str) -> str | io.BytesIO:

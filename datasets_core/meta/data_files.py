@@ -10,6 +10,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from datasets_core import files
@@ -38,25 +39,34 @@ class DataFilesList(list[str]):
 
     Attributes:
         identities: (path, bytes or -1, mtime or ETag or "") of each file: a part of the key under which a build is kept.
+        links: what the user did not name himself and a link leads to: the path, the link, and the folder of the dataset.
     """
 
     identities: tuple[Identity, ...]
+    links: Mapping[str, tuple[str, str]]
 
-    def __init__(self, paths: Iterable[str] = (), identities: Iterable[Identity] | None = None) -> None:
+    def __init__(
+        self,
+        paths: Iterable[str] = (),
+        identities: Iterable[Identity] | None = None,
+        links: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+    ) -> None:
         super().__init__(paths)
         self.identities = tuple((path, -1, "") for path in self) if identities is None else tuple(identities)
+        self.links = dict(links)
 
     @classmethod
-    def from_entries(cls, entries: Iterable[FileEntry]) -> DataFilesList:
+    def from_entries(cls, entries: Iterable[FileEntry], links: Mapping[str, tuple[str, str]] | None = None) -> DataFilesList:
         """The files of a listing."""
         listed = list(entries)
-        return cls((found.path for found in listed), ((found.path, found.size, found.identity) for found in listed))
+        identities = ((found.path, found.size, found.identity) for found in listed)
+        return cls((found.path for found in listed), identities, links or {})
 
     def keep(self, kept: Iterable[str]) -> DataFilesList:
         """Only the files in `kept`, in the present order."""
         wanted = set(kept)
         pairs = [(path, identity) for path, identity in zip(self, self.identities, strict=True) if path in wanted]
-        return DataFilesList((path for path, _ in pairs), (identity for _, identity in pairs))
+        return DataFilesList((path for path, _ in pairs), (identity for _, identity in pairs), self.links)
 
 
 class DataFilesDict(dict[str, DataFilesList]):
@@ -132,7 +142,11 @@ def _flat(value: Any) -> Iterator[str]:
 
 
 def resolve_data_files(
-    data_files: DataFiles, base_path: str | os.PathLike[str] = "", *, storage_options: dict[str, Any] | None = None
+    data_files: DataFiles,
+    base_path: str | os.PathLike[str] = "",
+    *,
+    storage_options: dict[str, Any] | None = None,
+    of_user: bool = True,
 ) -> DataFilesDict:
     """The files that `data_files` names, with their sizes and identities.
 
@@ -143,6 +157,7 @@ def resolve_data_files(
         data_files: path, glob or URL, alone, in a list, or by split.
         base_path: the folder that relative paths start from; the working directory by default.
         storage_options: for the file system of the URLs.
+        of_user: whether the user wrote `data_files`, whose paths then are his choice, and not the dataset's card.
 
     Raises:
         DataFilesNotFoundError: a path or pattern that names no file.
@@ -152,7 +167,7 @@ def resolve_data_files(
         return data_files
     if isinstance(data_files, DataFilesList):
         return DataFilesDict(train=data_files)
-    search = _Search(os.fspath(base_path), storage_options)
+    search = _Search(os.fspath(base_path), storage_options, of_user)
     return DataFilesDict({split: search.found(names) for split, names in by_split(data_files).items()})
 
 
@@ -171,7 +186,8 @@ def infer_data_files(listing: Sequence[FileEntry], base_path: str | os.PathLike[
     for chosen in found.values():
         _refuse_unreadable(chosen)
     _refuse_gaps(splits, base)
-    made = DataFilesDict({split: DataFilesList.from_entries(chosen) for split, chosen in found.items()})
+    links = {entry.path: (entry.link, base) for entry in listing if entry.link}
+    made = DataFilesDict({split: DataFilesList.from_entries(chosen, links) for split, chosen in found.items()})
     if sum(map(len, splits.values())) < len(entries):
         claimed = {path for paths in splits.values() for path in paths}
         made.unclaimed = tuple(entry for path, entry in entries.items() if path not in claimed)
@@ -325,9 +341,12 @@ def _below(folder: str, listing: Iterable[FileEntry]) -> list[str]:
 class _Search:
     """Finds the files of many patterns; each folder is listed once."""
 
-    def __init__(self, base: str, storage_options: dict[str, Any] | None) -> None:
+    def __init__(self, base: str, storage_options: dict[str, Any] | None, of_user: bool) -> None:
         self.base = base if files.is_url(base) else os.path.abspath(files.local_path(base))
         self.storage_options = storage_options
+        self.of_user = of_user
+        self._folder = self.base if base and not files.is_url(base) else None  # of the dataset, where one is named
+        self._links: dict[str, tuple[str, str]] = {}
         self.listings: dict[tuple[str, int | None, bool], dict[str, FileEntry]] = {}
 
     def found(self, names: Iterable[str]) -> DataFilesList:
@@ -339,9 +358,11 @@ class _Search:
             literal = (_entry(path, None) if is_plain else None) or self._literal(path, name)
             # A path that is spelled out twice is read twice, as asked; a wildcard only adds what is missing.
             new = [literal] if literal else [found for found in self._matches(path, name) if found.path not in known]
+            if literal and not self.of_user and self._folder and not files.is_url(path):
+                self._links[path] = path, self._folder
             entries += new
             known.update(found.path for found in new)
-        return DataFilesList.from_entries(entries)
+        return DataFilesList.from_entries(entries, self._links)
 
     def _full(self, name: str) -> str:
         head, chain, outer = name.partition("::")
@@ -399,6 +420,8 @@ class _Search:
                 f"{redact(name)!r} matches no file in {redact(root + chain + outer)}. There is: {there}."
             )
         _refuse_unreadable(found)
+        folder = self._folder if self._folder and f"{root}/".startswith(f"{self._folder.rstrip('/')}/") else root
+        self._links.update((entry.path, (entry.link, folder)) for entry in found if entry.link)
         _refuse_gaps({name: matches}, root + chain + outer, rest)
         return found
 

@@ -61,7 +61,8 @@ class FolderSource:
         if finished is not None:  # shards of a dataset that was replaced may lie beside those of the present one
             chosen = {split: [shard.name for shard in shards] for split, shards in finished.split_shards().items()}
         if chosen is not None:
-            found = resolve_data_files(chosen, base, storage_options=asked.storage_options)
+            own = asked.data_files is not None
+            found = resolve_data_files(chosen, base, storage_options=asked.storage_options, of_user=own)
         else:
             found = files_below(base, asked.storage_options)
             _refuse_unfinished(found, base)

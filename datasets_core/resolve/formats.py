@@ -96,7 +96,10 @@ def _with_companions(kept: DataFilesDict, data_files: DataFilesDict, names: Cont
         return kept
     more = DataFilesList.from_entries(shared)
     return DataFilesDict(
-        {split: DataFilesList([*paths, *more], (*paths.identities, *more.identities)) for split, paths in kept.items()}
+        {
+            split: DataFilesList([*paths, *more], (*paths.identities, *more.identities), paths.links)
+            for split, paths in kept.items()
+        }
     )
 
 

@@ -32,4 +32,5 @@ def _paths(data_files: DataFilesDict) -> Iterable[str]:
 
 
 def _identified(listed: DataFilesList, versions: dict[str, str]) -> DataFilesList:
-    return DataFilesList(listed, ((path, size, versions.get(path, known)) for path, size, known in listed.identities))
+    identities = ((path, size, versions.get(path, known)) for path, size, known in listed.identities)
+    return DataFilesList(listed, identities, listed.links)

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core import load_dataset
-from datasets_core.errors import ConfigurationError, DataFilesWarning, FileFormatError
+from datasets_core.config import using
+from datasets_core.errors import ConfigurationError, DataFilesWarning, FileFormatError, UntrustedPathError
 from datasets_core.features import Audio, ClassLabel, Features, Image, List, Mesh, Nifti, Pdf, Value, Video
 from datasets_core.features.media_paths import MediaPaths
 
@@ -35,6 +36,13 @@ def load(tmp_path):
         return {split: rows.with_format("arrow")[:].to_pylist() for split, rows in found.items()} if as_stored else found
 
     return loaded
+
+
+def picture():
+    """A PNG of two pixels."""
+    buffer = io.BytesIO()
+    pytest.importorskip("PIL.Image").new("RGB", (2, 1)).save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def jsonl(*rows):
@@ -230,12 +238,106 @@ def test_names_that_leave_the_folder_are_refused(load, tmp_path, name):
         load({"a.png": A, "metadata.jsonl": jsonl({"file_name": "a.png"}, {"file_name": name})})
 
 
-def test_a_link_out_of_the_folder_is_refused(load, tmp_path):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "secret").write_bytes(C)
-    (tmp_path / "data" / ".hidden").symlink_to(tmp_path / "secret")
-    with pytest.raises(FileFormatError, match=r"names .*\.hidden, which is a link out of"):
-        load({"a.png": A, "metadata.jsonl": jsonl({"file_name": ".hidden"})})
+@pytest.mark.parametrize("embed_files", [True, False])
+@pytest.mark.parametrize("name", [".hidden.png", ".git/config", "x/.y/a.png"])
+def test_hidden_files_that_metadata_name_are_refused_stored_and_by_path(load, name, embed_files):
+    with pytest.raises(FileFormatError, match=r"row 0: names .*, a hidden file, which is not opened"):
+        load({name: A, "a.png": B, "metadata.jsonl": jsonl({"file_name": name})}, embed_files=embed_files)
+
+
+# -- links
+
+
+@pytest.fixture
+def linked(tmp_path):
+    """A folder of two images, and what may be made a link in it."""
+    for name in ("data/a.png", "data/b.png", "data/.store/c.png", "secret.png", "out/secret.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(C)
+    return tmp_path
+
+
+STRAY = r"link.*' came with the data and is a link to '.*(secret\.png|/out)', which is out of .*config\.using\(media_paths="
+
+
+@pytest.mark.parametrize("embed_files", [True, False])
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [("link.png", "secret.png"), ("link", "out"), ("link.png", "out/../secret.png"), ("x/link.png", "secret.png")],
+)
+@pytest.mark.parametrize("format", ["imagefolder", None])
+def test_a_link_out_of_the_folder_is_refused(load, linked, link, target, format, embed_files):
+    (linked / "data" / link).parent.mkdir(exist_ok=True)
+    (linked / "data" / link).symlink_to(linked / target)
+    with pytest.raises(UntrustedPathError, match=STRAY):
+        load({}, format, embed_files=embed_files)
+    with using(media_paths=[str(linked / "secret.png"), str(linked / "out")]):
+        assert len(load({}, format, embed_files=embed_files)["train"]) == 3
+
+
+@pytest.mark.parametrize("embed_files", [True, False])
+@pytest.mark.parametrize("link", ["link.dat", "link.png"])
+def test_a_link_that_metadata_name_is_refused_where_it_leads_out(load, linked, link, embed_files):
+    (linked / "data" / link).symlink_to(linked / "secret.png")
+    with pytest.raises(UntrustedPathError, match=STRAY):
+        load({"metadata.jsonl": jsonl({"file_name": link})}, "imagefolder", embed_files=embed_files)
+
+
+def test_a_link_that_a_pattern_or_the_card_names_is_refused_where_it_leads_out(load, linked):
+    (linked / "data" / "link.png").symlink_to(linked / "secret.png")
+    with pytest.raises(UntrustedPathError, match=STRAY):
+        load_dataset("imagefolder", data_files=str(linked / "data" / "*.png"), cache_dir=str(linked / "cache"))
+    with pytest.raises(UntrustedPathError, match=STRAY):
+        load({"README.md": "---\nconfigs:\n- config_name: default\n  data_files: link.png\n---\n"})
+
+
+@pytest.mark.parametrize("embed_files", [True, False])
+def test_a_link_that_the_user_names_is_followed(linked, embed_files):
+    pytest.importorskip("PIL")
+    (linked / "data" / "link.png").symlink_to(linked / "out" / "secret.png")
+    (linked / "out" / "secret.png").write_bytes(picture())
+    path = str(linked / "data" / "link.png")
+    found = load_dataset(
+        "imagefolder", data_files=path, cache_dir=str(linked / "cache"), split="train", embed_files=embed_files
+    )
+    assert found[0]["image"].size == (2, 1)
+
+
+@pytest.mark.parametrize("embed_files", [True, False])
+@pytest.mark.parametrize("target", ["b.png", ".store/c.png"])
+def test_a_link_within_the_folder_is_followed(load, linked, target, embed_files):
+    pytest.importorskip("PIL")
+    (linked / "data" / target).write_bytes(picture())
+    (linked / "data" / "sub").mkdir()
+    (linked / "data" / "sub" / "link.png").symlink_to(f"../{target}")
+    rows = load({}, "imagefolder", as_stored=False, embed_files=embed_files)["train"]
+    assert rows[len(rows) - 1]["image"].size == (2, 1)
+
+
+@pytest.mark.parametrize("embed_files", [True, False])
+@pytest.mark.parametrize("extra", [{}, {"metadata.jsonl": jsonl({"file_name": "x/a.png"}, {"file_name": "x/b.dat"})}])
+def test_links_of_a_hub_cache_into_its_own_blobs_are_followed(tmp_path, extra, embed_files):
+    pytest.importorskip("PIL")
+    repo = tmp_path / "datasets--a--b"
+    snapshot = repo / "snapshots" / "0123abcd"
+    for number, (name, data) in enumerate({"x/a.png": picture(), "x/b.dat": picture(), **extra}.items()):
+        blob, link = repo / "blobs" / f"{number:064x}", snapshot / name
+        blob.parent.mkdir(parents=True, exist_ok=True)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        blob.write_bytes(data if isinstance(data, bytes) else data.encode())
+        link.symlink_to(os.path.relpath(blob, link.parent))
+    found = load_dataset(str(snapshot), cache_dir=str(tmp_path / "cache"), split="train", embed_files=embed_files)
+    assert [row["image"].size for row in found] == [(2, 1)] * (2 if extra else 1)
+
+
+def test_blobs_that_are_a_link_themselves_are_no_hub_cache(load, linked):
+    snapshot = linked / "repo" / "snapshots" / "0123abcd"
+    snapshot.mkdir(parents=True)
+    (linked / "out" / "abc").write_bytes(C)
+    (linked / "repo" / "blobs").symlink_to(linked / "out")
+    (snapshot / "a.png").symlink_to("../../blobs/abc")
+    with pytest.raises(UntrustedPathError, match="is a link to"):
+        load_dataset(str(snapshot), cache_dir=str(linked / "cache"))
 
 
 @pytest.mark.parametrize(
