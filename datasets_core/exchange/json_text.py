@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from itertools import chain, pairwise
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from datasets_core.errors import CastError
 
@@ -104,12 +106,10 @@ class _Writer:
             return self._lists(array, "below" if holder else "")
         if _is_any(kind, _BINARY):
             array = array.cast(pa.large_string() if types.is_large_binary(kind) else pa.string())
-        if types.is_floating(kind):
-            return float_texts(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
-        if types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind):
-            return _plain(array)
-        if types.is_timestamp(kind) or types.is_duration(kind) or types.is_date(kind):
-            return _plain(_milliseconds(array, holder))
+        numbers = _number_texts(array, holder)
+        if numbers is not None:
+            found: list[str] = numbers.to_pylist()
+            return found
         if types.is_time(kind):
             array = array.cast(pa.time64("us"), safe=False)
         return self._quoted(array.to_pylist())
@@ -134,9 +134,15 @@ class _Writer:
         else:
             borders = array.offsets.to_pylist()
         first = borders[0]
-        inner = self.texts(array.values.slice(first, borders[-1] - first), holder)
-        joined = ",".join
-        found = [f"[{joined(inner[start - first : stop - first])}]" for start, stop in pairwise(borders)]
+        inner = array.values.slice(first, borders[-1] - first)
+        numbers = _number_texts(inner, holder)
+        if numbers is None:
+            texts, joined = self.texts(inner, holder), ",".join
+            found = [f"[{joined(texts[start - first : stop - first])}]" for start, stop in pairwise(borders)]
+        else:
+            offsets = pa.array(np.array(borders, dtype=np.int64) - first)
+            lists = pc.binary_join(pa.LargeListArray.from_arrays(offsets, numbers), _text(","))
+            found = pc.binary_join_element_wise(_text("["), lists, _text("]"), _text("")).to_pylist()
         return _with_nulls(found, array)
 
     def _json(self, stored: pa.Array) -> list[str]:
@@ -144,7 +150,7 @@ class _Writer:
         write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=self._quote is encode_basestring_ascii).encode
         text = "\n".join(["null" if value is None else write(json.loads(value)) for value in stored.to_pylist()])
         found = [float(number) for _, number, _ in _NUMBERS.findall(text) if number]
-        floats = iter(float_texts(np.array(found)))
+        floats = iter(float_texts(np.array(found, dtype=np.float64)).to_pylist())
 
         def written(match: re.Match[str]) -> str:
             string, number, whole = match.groups()
@@ -155,10 +161,22 @@ class _Writer:
         return _NUMBERS.sub(written, text).split("\n") if len(stored) else []
 
 
-def float_texts(values: np.ndarray[Any, Any]) -> list[str]:
+def _number_texts(array: pa.Array, holder: str) -> pa.Array | None:
+    """The texts of values that Arrow turns into text without Python: numbers, booleans and moments; None of others."""
+    kind = array.type
+    if types.is_floating(kind):
+        return float_texts(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    if types.is_timestamp(kind) or types.is_duration(kind) or types.is_date(kind):
+        array = _milliseconds(array, holder)
+    elif not (types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
+        return None
+    return array.cast(pa.large_string()).fill_null("null")
+
+
+def float_texts(values: np.ndarray[Any, Any]) -> pa.Array:
     """Floats as pandas writes them: ten decimals, or ten digits and an exponent.
 
-    >>> float_texts(np.array([0.1 + 0.2, 1e20, 2.0, -0.5, float("nan")]))
+    >>> float_texts(np.array([0.1 + 0.2, 1e20, 2.0, -0.5, float("nan")])).to_pylist()
     ['0.3', '1e+20', '2.0', '-0.5', 'null']
     """
     size = np.abs(values)
@@ -172,14 +190,15 @@ def float_texts(values: np.ndarray[Any, Any]) -> list[str]:
     over = decimals >= 10**10
     whole += over
     decimals[over] = 0
-    pairs = zip(whole.tolist(), decimals.tolist(), strict=True)
-    texts = [f"{units}.{digits:010d}".rstrip("0") if digits else f"{units}.0" for units, digits in pairs]
-    for row in np.flatnonzero(values < 0).tolist():
-        texts[row] = f"-{texts[row]}"
-    unusual = np.flatnonzero(~is_usual)
-    for row, value in zip(unusual.tolist(), values[unusual].tolist(), strict=True):
-        texts[row] = f"{value:.10g}" if np.isfinite(value) else "null"
-    return texts
+    digits = pc.ascii_rtrim(pc.ascii_lpad(pa.array(decimals).cast(pa.large_string()), 10, "0"), "0")
+    digits = pc.if_else(pa.array(decimals == 0), _text("0"), digits)
+    sign = pc.if_else(pa.array(values < 0), _text("-"), _text(""))
+    units = pc.binary_join_element_wise(sign, pa.array(whole).cast(pa.large_string()), _text(""))
+    texts = pc.binary_join_element_wise(units, digits, _text("."))
+    if is_usual.all():
+        return texts
+    others = [f"{value:.10g}" if math.isfinite(value) else "null" for value in values[~is_usual].tolist()]
+    return pc.replace_with_mask(texts, pa.array(~is_usual), pa.array(others, pa.large_string()))
 
 
 def _milliseconds(array: pa.Array, holder: str) -> pa.Array:
@@ -201,9 +220,8 @@ def _milliseconds(array: pa.Array, holder: str) -> pa.Array:
     return pa.array(found, mask=is_null)
 
 
-def _plain(array: pa.Array) -> list[str]:
-    found: list[str] = array.cast(pa.string()).fill_null("null").to_pylist()
-    return found
+def _text(text: str) -> pa.Scalar:
+    return pa.scalar(text, pa.large_string())
 
 
 def _with_nulls(texts: list[str], array: pa.Array) -> list[str]:

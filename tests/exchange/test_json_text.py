@@ -95,14 +95,15 @@ def test_any_float_is_written_as_pandas_writes_it(values: list[float]) -> None:
     import pandas as pd
 
     expected = pd.Series(values, dtype="float64").to_json(orient="values")
-    assert f"[{','.join(float_texts(np.array(values, dtype=np.float64)))}]" == expected
+    assert f"[{','.join(float_texts(np.array(values, dtype=np.float64)).to_pylist())}]" == expected
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1e16, 1e16 - 2, 1e-15, 9.9e-16, 0.99999999995, 0.5**33, 123456789.0123456789])
 def test_floats_at_the_borders_are_written_as_pandas_writes_them(value: float) -> None:
     import pandas as pd
 
-    assert float_texts(np.array([value, -value])) == pd.Series([value, -value]).to_json(orient="values")[1:-1].split(",")
+    expected = pd.Series([value, -value]).to_json(orient="values")
+    assert f"[{','.join(float_texts(np.array([value, -value])).to_pylist())}]" == expected
 
 
 @pytest.mark.parametrize(
