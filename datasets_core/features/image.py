@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _ORIENTATION = 0x0112  # the number of the Exif tag
+PROGRAM_FORMATS = frozenset({"EPS", "IPTC"})
+"""What Pillow starts a program for: Ghostscript runs what stands in an EPS, and in an IPTC file may be one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image(Media):
     """A picture in each row: a path, bytes, a numpy array or a Pillow image goes in, a Pillow image comes out.
+
+    EPS is stored and not decoded, since Pillow would have Ghostscript run the program that such a file is.
 
     Args:
         mode: the mode to convert to, for example `"RGB"`; None leaves each picture in its own.
@@ -61,6 +65,9 @@ class Image(Media):
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
         pillow = _pillow("Decoding images")
         image = _opened(pillow, io.BytesIO(data) if data is not None else paths.source(str(path)))
+        if image.format in PROGRAM_FORMATS:
+            image.close()
+            raise ValueError(f"{image.format} is a format for which Pillow starts another program, which is not done")
         image.load()  # which closes the file, where it holds one picture
         return self._upright(image)
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from datasets_core.errors import DatasetsCoreError
 from datasets_core.features.base import FeatureType
+from datasets_core.features.image import PROGRAM_FORMATS
 from datasets_core.features.labels import ClassLabel
 from datasets_core.insight.page import framed, kind_of_feature
 
@@ -211,7 +212,7 @@ def _thumbnail(data: pa.Buffer) -> bytes | None:
         return None
     try:
         with Image.open(io.BytesIO(data.to_pybytes())) as picture:
-            if picture.width * picture.height > _MOST_DECODED_PIXELS:
+            if picture.width * picture.height > _MOST_DECODED_PIXELS or picture.format in PROGRAM_FORMATS:
                 return None
             picture.draft("RGB", (2 * _PIXELS, 2 * _PIXELS))
             picture.thumbnail((2 * _PIXELS, 2 * _PIXELS))

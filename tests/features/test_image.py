@@ -127,6 +127,29 @@ def test_a_decompression_bomb_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
         dataset(bomb)[0]
 
 
+def _iptc(data: bytes) -> bytes:
+    """A picture inside an IPTC file."""
+    fields = {(3, 20): b"\0\0\0\4", (3, 30): b"\0\0\0\4", (3, 60): b"\1\0", (3, 120): b"\0\0\0\5", (8, 10): data}
+    return b"".join(bytes((0x1C, *tag)) + len(value).to_bytes(2, "big") + value for tag, value in fields.items())
+
+
+@pytest.mark.parametrize("kind", ["EPS", "IPTC"])
+@pytest.mark.parametrize("by_path", [True, False])
+def test_no_program_is_started_to_decode(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, by_path: bool) -> None:
+    eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 4 4\n%%EndComments\nshowpage\n%%EOF\n"
+    data = eps if kind == "EPS" else _iptc(eps)
+    started: list[Any] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *args, **kwargs: started.append(args))
+    (tmp_path / "a.eps").write_bytes(data)
+    value = str(tmp_path / "a.eps") if by_path else data
+    rows = Dataset.from_dict({"image": [value]}, Features({"image": Image()}))
+
+    with pytest.raises(MediaDecodeError, match=f"Row 0, column 'image': .*{kind} is a format for which Pillow starts another"):
+        rows[0]
+    assert started == []
+    assert rows.cast_column("image", Image(decode=False))[0]["image"]["path" if by_path else "bytes"] == value
+
+
 def test_a_column_that_is_not_read_is_not_decoded() -> None:
     rows = Dataset.from_dict(
         {"image": [b"broken"], "n": [1]},

@@ -3,6 +3,7 @@
 import html.parser
 import io
 import struct
+import subprocess
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from datasets_core import Dataset, DatasetDict, Features
 from datasets_core.features.base import Feature, Value
+from datasets_core.features.image import Image
 from datasets_core.features.labels import ClassLabel
 from datasets_core.insight.pictures import bounded, dataset_html, fallback_html, group_html
 
@@ -114,6 +116,15 @@ def test_large_pictures_become_thumbnails() -> None:
 
 def test_a_picture_that_is_cut_off_does_no_harm() -> None:
     assert "img" not in dict(Tags(media_page(Picture(), PNG[:8] + b"\0" * 2_000_000)).found)
+
+
+def test_no_thumbnail_is_made_of_what_pillow_starts_a_program_for(monkeypatch) -> None:
+    pytest.importorskip("PIL.Image")
+    eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 4 4\n%%EndComments\nshowpage\n%%EOF\n" + b" " * (1 << 20)
+    started = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *args, **kwargs: started.append(args))
+    assert "<img" not in Dataset.from_dict({"image": [eps]}, Features({"image": Image()}))._repr_html_()
+    assert started == []
 
 
 def test_what_fails_is_told_instead() -> None:
