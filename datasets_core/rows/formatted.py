@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.errors import ArgumentTypeError, CastError
+from datasets_core.errors import ArgumentTypeError, CastError, MediaError
 from datasets_core.format.formatter import Formatter
 from datasets_core.rows.view import RowView
 from datasets_core.store.table import Ints
@@ -41,11 +41,20 @@ class TableRows:
     def rows_at(self, rows: range | Ints) -> Any:
         """See `Formatter.rows_at`."""
         table = self._view.table_at(rows)
-        return [self._frame(table.slice(i, 1)) for i in range(table.num_rows)]
+        return [self._framed(table.slice(i, 1), rows[i : i + 1]) for i in range(table.num_rows)]
 
     def columns_at(self, rows: range | Ints) -> Any:
         """See `Formatter.columns_at`."""
-        return self._frame(self._view.table_at(rows))
+        return self._framed(self._view.table_at(rows), rows)
+
+    def _framed(self, table: pa.Table, rows: range | Ints) -> Any:
+        """The frame of `rows`; where a medium among them cannot be shown, the error tells which row it is in."""
+        try:
+            return self._frame(table)
+        except MediaError:
+            for row in rows:
+                self._view.row(int(row))
+            raise
 
     def stored(self, name: str) -> pa.ChunkedArray:
         """See `Formatter.stored`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import ArgumentTypeError, CastError, UnknownColumnError
+from datasets_core.errors import ArgumentTypeError, CastError, MediaDecodeError, UnknownColumnError
+from datasets_core.features.image import Image
+from datasets_core.features.schema import Features
 
 
 @pytest.fixture
@@ -39,6 +42,32 @@ def test_frames_hold_the_rows(small: Dataset, name: str, index: list[int] | None
     assert [_plain(row) for row in formatted.__getitems__([2, 0])] == [[rows[2]], [rows[0]]]
     assert [row for batch in formatted.iter(2) for row in _plain(batch)] == rows
     assert len(formatted["b"]) == len(rows)
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.optional(n)) for n in ("pandas", "polars")])
+@pytest.mark.parametrize("index", [None, [2, 1, 0, 3]])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda rows: rows[1],
+        lambda rows: rows[:],
+        lambda rows: rows[[3, 1]],
+        lambda rows: rows["image"][1],
+        lambda rows: rows.__getitems__([0, 1]),
+        list,
+        lambda rows: list(rows.iter(3)),
+    ],
+)
+def test_a_frame_whose_medium_cannot_be_shown_names_the_row(name: str, index: list[int] | None, read: Any) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    buffer = io.BytesIO()
+    pillow.new("RGB", (2, 1)).save(buffer, "PNG")
+    whole = buffer.getvalue()
+    rows = Dataset.from_dict({"image": [whole, b"damaged", whole, whole]}, Features({"image": Image()}))
+    shown = rows if index is None else rows.select(index)
+
+    with pytest.raises(MediaDecodeError, match="Row 1, column 'image'"):
+        read(shown.with_format(name))
 
 
 def test_a_transform_gets_columns_of_rows_and_gives_such(small: Dataset) -> None:
