@@ -23,7 +23,7 @@ from datasets_core.store.table import RowTable
 from datasets_core.store.writer import ShardWriter
 
 types = pa.types
-WAITING_BYTES = 32 << 20
+WAITING_BYTES = 8 << 20
 """Held before the first file is begun, until the types have shown."""
 SPLIT = "rows"
 """The split that the rows of a result are of, in its manifest."""

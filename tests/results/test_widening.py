@@ -120,3 +120,14 @@ def test_what_waits_becomes_a_table() -> None:
     made = [widening.Written(pa.schema({"a": pa.int64()}), {}, (), (batch(a=[1]),))]
 
     assert table_of(made, pa.schema({"a": pa.float64()})).to_table().to_pylist() == [{"a": 1.0}]
+
+
+def test_memory_is_bounded_however_many_rows_are_written(tmp_path: Path) -> None:
+    writer = WideningWriter(lambda: str(tmp_path), "part")
+    before, most = pa.total_allocated_bytes(), 0
+    for number in range(80):
+        writer.write(batch(a=pa.repeat(pa.scalar(number), 1 << 16)))  # half a megabyte
+        most = max(most, pa.total_allocated_bytes() - before)
+    writer.close()
+
+    assert most < 1.5 * widening.WAITING_BYTES
