@@ -156,7 +156,8 @@ class _Writer:
             string, number, whole = match.groups()
             if number:
                 return next(floats)
-            return string or (whole if -(1 << 63) <= int(whole) < 1 << 64 else f'"{whole}"')
+            kept: str = string or (whole if -(1 << 63) <= int(whole) < 1 << 64 else f'"{whole}"')
+            return kept
 
         return _NUMBERS.sub(written, text).split("\n") if len(stored) else []
 

@@ -1,6 +1,7 @@
 """Rows as csv and JSON: the text that pandas makes of them, written here where columns are plain, and by pandas where not.
 
-Plain are numbers, texts, booleans, dates and dicts of them (csv); as JSON lines or one list of records, columns of all kinds.
+Plain are numbers, texts, booleans, dates, dicts and lists of them (csv); as JSON lines or one list of records, columns of all
+kinds.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.exchange.frames_out import needed, object_column
 from datasets_core.exchange.json_text import is_known, objects
 from datasets_core.exchange.rows_out import BATCH_ROWS, opened, rows_of_bytes, spans, table_of
-from datasets_core.features.base import FeatureType, Value, feature_to_arrow
+from datasets_core.features.base import FeatureType, LargeList, List, Value, feature_to_arrow
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
@@ -55,7 +56,8 @@ def write_csv(
     options = {"index": False, **options}
     is_plain = options == {"index": False} and all(map(_is_plain_csv, dataset.features.values()))
     if is_plain:
-        encode, default, head = _csv_rows, _PLAIN_ROWS, _csv_text([dataset.column_names])
+        encode, head = _csv_rows, _csv_text([dataset.column_names])
+        default = BATCH_ROWS if any(map(_is_list, dataset.features.values())) else _PLAIN_ROWS
     else:
         needed("pandas", "Writing csv with these options or columns")
         header = options.pop("header", True)
@@ -158,9 +160,14 @@ def _place(
 
 def _is_plain_csv(feature: FeatureType) -> bool:
     if isinstance(feature, dict):
-        return all(not isinstance(inner, dict) and _is_plain_csv(inner) for inner in feature.values())
+        return all(not isinstance(inner, (dict, List, LargeList)) and _is_plain_csv(inner) for inner in feature.values())
     if isinstance(feature, ClassLabel):
         return True
+    if isinstance(feature, (List, LargeList)):
+        inner = feature.feature
+        if type(inner) is not Value:
+            return isinstance(inner, ClassLabel)
+        return any(is_kind(feature_to_arrow(inner)) for is_kind in _PLAIN_LISTED)
     if type(feature) is not Value:
         return False
     kind = feature_to_arrow(feature)
@@ -176,6 +183,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 _EXACT = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_null, pa.types.is_decimal, _is_text)
+_PLAIN_LISTED = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_floating, _is_text)
 _PLAIN_CSV = (pa.types.is_floating, pa.types.is_date32, pa.types.is_binary, pa.types.is_large_binary)
 
 
@@ -184,6 +192,8 @@ def _csv_rows(dataset: Tabled, batch: tuple[int, int]) -> bytes:
     for name, feature in dataset.features.items():
         if _is_float(feature):
             columns[name] = _csv_floats(columns[name], feature)
+        elif _is_list(feature):
+            columns[name] = _csv_lists(columns[name], feature_to_arrow(feature))
     return _csv_text(zip(*columns.values(), strict=True))
 
 
@@ -199,6 +209,21 @@ def _csv_floats(values: list[float | None], feature: FeatureType) -> list[Any]:
 
     texts = np.array(values, dtype=kind.to_pandas_dtype()).astype(str).tolist()  # as few digits as tell it in its own type
     return [None if text == "nan" else text for text in texts]
+
+
+def _is_list(feature: FeatureType) -> bool:
+    return isinstance(feature, (List, LargeList))
+
+
+def _csv_lists(rows: list[list[Any] | None], kind: pa.DataType) -> list[str | None]:
+    """Lists as numpy shows them, which is how pandas writes them: of long ones the ends; one null makes all of them objects."""
+    import numpy as np
+
+    members = kind.value_type
+    has_nulls = any(None in row for row in rows if row) or (pa.types.is_fixed_size_list(kind) and None in rows)
+    is_object = _is_text(members) or (has_nulls and not pa.types.is_floating(members))
+    dtype = np.dtype(object) if is_object else members.to_pandas_dtype()
+    return [None if row is None else str(np.array(row, dtype=dtype)) for row in rows]
 
 
 def _csv_text(rows: Any) -> bytes:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core import Array2D, Dataset, Features, Json, Value
+from datasets_core import Array2D, Dataset, Features, Json, List, Value
 from datasets_core.errors import CastError, ConfigurationError, MissingDependencyError
 
 pytestmark = pytest.mark.optional("pandas")
@@ -71,6 +71,24 @@ def test_other_columns_and_options_are_left_to_pandas() -> None:
     lines = [json.loads(line) for line in _text(dataset, "to_json").splitlines()]
     assert lines[2] == {"t": 1612325106000, "l": [], "b": ""}
     assert json.loads(_text(dataset, "to_json", orient="split"))["columns"] == ["t", "l", "b"]
+
+
+def test_lists_in_csv_are_what_pandas_makes_of_them_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole: list[Any] = [[1, 20, -3], [], None, list(range(1500))]
+    lists = {
+        "i": whole,
+        "n": [*whole[:3], [1, None, 20]],
+        "f": [[0.1, None, 1e20], [2.0], None, []],
+        "s": [["a'", None, "b,\n"], [], None, ["é"]],
+        "b": [[True, False], [], None, [None]],
+        "p": [[0, 10], None, [1, 2], [3, 4]],
+    }
+    kinds = dict(zip(lists, ["int64", "int16", "float32", "string", "bool", "int32"], strict=True))
+    features = Features({name: List(Value(kind), length=2 if name == "p" else -1) for name, kind in kinds.items()})
+    dataset = Dataset.from_dict(lists, features=features)
+    expected = dataset._table.to_table().to_pandas(integer_object_nulls=True).to_csv(None, index=False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert _text(dataset, "to_csv") == expected.encode()
 
 
 def test_text_does_not_depend_on_batches_or_processes() -> None:
@@ -135,7 +153,8 @@ def test_what_json_cannot_hold_is_an_error_of_its_column(value: Any) -> None:
 def test_a_list_of_records_is_made_batch_by_batch(force_ascii: bool) -> None:
     dataset = Dataset.from_dict({"a": list(range(20_001)), "l": [["é/", None]] * 20_001})
     text = _text(dataset, "to_json", lines=False, force_ascii=force_ascii)
-    assert text == dataset.to_pandas().to_json(orient="records", force_ascii=force_ascii).encode() + b"\n"
+    frame: Any = dataset.to_pandas()
+    assert text == frame.to_json(orient="records", force_ascii=force_ascii).encode() + b"\n"
 
 
 def test_json_of_any_columns_needs_no_pandas_and_other_orients_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
