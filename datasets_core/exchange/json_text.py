@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain, pairwise
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
@@ -150,14 +150,13 @@ class _Writer:
         write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=self._quote is encode_basestring_ascii).encode
         text = "\n".join(["null" if value is None else write(json.loads(value)) for value in stored.to_pylist()])
         found = [float(number) for _, number, _ in _NUMBERS.findall(text) if number]
-        floats = iter(float_texts(np.array(found, dtype=np.float64)).to_pylist())
+        floats: Iterator[str] = iter(float_texts(np.array(found, dtype=np.float64)).to_pylist())
 
         def written(match: re.Match[str]) -> str:
             string, number, whole = match.groups()
             if number:
                 return next(floats)
-            kept: str = string or (whole if -(1 << 63) <= int(whole) < 1 << 64 else f'"{whole}"')
-            return kept
+            return string or (whole if -(1 << 63) <= int(whole) < 1 << 64 else f'"{whole}"')
 
         return _NUMBERS.sub(written, text).split("\n") if len(stored) else []
 
