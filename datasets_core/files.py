@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from datasets_core.errors import DatasetDiskError, DownloadError, MissingDependencyError
+from datasets_core.errors import DatasetDiskError, DownloadError, FileInPlaceError, MissingDependencyError
 from datasets_core.redact import redact, redact_text
 
 logger = logging.getLogger(__name__)
@@ -270,6 +270,7 @@ def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterat
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
+        FileInPlaceError: a file stands where the folder is to be.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -286,7 +287,10 @@ def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterat
     path = os.path.realpath(local_path(path))  # a link stays a link
     temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
     with disk_errors(path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        except FileExistsError as error:
+            raise FileInPlaceError(os.path.dirname(path)) from error
         try:
             with open(temporary, "wb") as out:
                 yield out

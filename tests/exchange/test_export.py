@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core import Dataset
-from datasets_core.errors import DatasetDiskError, MissingDependencyError
+from datasets_core.errors import FileInPlaceError, MissingDependencyError
 
 _ROWS = Dataset.from_dict({"a": [1, 2, 3], "b": ["x", None, "z"]})
 
@@ -33,9 +33,9 @@ def test_a_file_appears_when_it_is_whole(method: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["to_csv", "to_json", "to_parquet"])
-def test_a_place_that_cannot_be_written_is_a_disk_error(method: str, tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_a_folder_is_named(method: str, tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("no folder")
-    with pytest.raises(DatasetDiskError):
+    with pytest.raises(FileInPlaceError, match="plain is a file"):
         getattr(_ROWS, method)(tmp_path / "plain" / "out")
 
 
