@@ -218,6 +218,8 @@ def _opened(con: Any) -> Iterator[Any]:
             if not os.path.isfile(path):
                 raise ConfigurationError(f"There is no database {path}. Check the path behind 'sqlite:///'.")
             opened = sqlite3.connect(f"file:{_percent(path)}?mode=ro", uri=True)
+            # One that is opened to be read still has ATTACH and VACUUM INTO make other files.
+            opened.set_authorizer(lambda action, *_: int(action == sqlite3.SQLITE_ATTACH))  # 1: the statement is refused
             with contextlib.closing(opened):
                 yield opened
             return

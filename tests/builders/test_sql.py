@@ -74,12 +74,28 @@ def test_a_database_that_changed_is_read_anew(load, database):
         assert len(load("t", connection)) == 0
 
 
-@pytest.mark.parametrize("sql", ["DROP TABLE t", "DELETE FROM t", "SELECT * FROM nothing", "no_table", "SELECT FROM"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TABLE t",
+        "DELETE FROM t",
+        "DELETE FROM t RETURNING a",
+        "SELECT 1; DROP TABLE t",
+        "PRAGMA journal_mode=wal",
+        "ATTACH '{}' AS other",
+        "VACUUM INTO '{}'",
+        "SELECT load_extension('{}')",
+        "SELECT * FROM nothing",
+        "no_table",
+        "SELECT FROM",
+    ],
+)
 def test_what_the_database_refuses_is_an_error_and_nothing_is_written(load, database, sql):
-    before = database.read_bytes()
+    before, other = database.read_bytes(), database.parent / "other.db"
     with pytest.raises(DatasetGenerationError, match="The database refuses"):
-        load(sql)
+        load(sql.format(other))
     assert database.read_bytes() == before
+    assert not other.exists()
 
 
 @pytest.mark.parametrize(
