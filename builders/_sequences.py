@@ -17,6 +17,7 @@ from datasets_core.features.schema import Features
 from ._source import Source, TextBytes, line_at, text_reader
 from ._tables import FileBuilder
 
+MOST_RECORD_BYTES = 1 << 30  # of one row; the largest chromosomes that are stored whole have some hundred MB
 _BLOCK_BYTES = 1 << 20
 _TYPES = {"id": pa.string(), "description": pa.string(), "sequence": pa.large_string(), "quality": pa.large_string()}
 
@@ -105,18 +106,39 @@ class SequenceBuilder(FileBuilder):
             yield _batch(source, held, columns)
 
 
-def lines_of(text: TextBytes) -> Iterator[list[bytes]]:
-    """The lines of a file in lists, each line with its end; the last one may have none."""
+def lines_of(source: Source, text: TextBytes) -> Iterator[list[bytes]]:
+    """The lines of a file in lists, each line with its end; the last one may have none.
+
+    Raises:
+        FileFormatError: a line is larger than a record may be.
+    """
     rest: list[bytes] = []
+    held = offset = 0
     for block in text.blocks(_BLOCK_BYTES):
         border = block.rfind(b"\n") + 1
         if not border:
             rest.append(block)
+            held += len(block)
+            refuse_large(source, held, offset)
             continue
         yield b"".join([*rest, block[:border]]).splitlines(keepends=True)
-        rest = [block[border:]]
+        rest, offset = [block[border:]], offset + held + border
+        held = len(block) - border
     if last := b"".join(rest):
         yield last.splitlines(keepends=True)
+
+
+def refuse_large(source: Source, num_bytes: int, offset: int) -> None:
+    """Refuse a record, begun at byte `offset`, that would take memory without bound: a row is held several times.
+
+    Raises:
+        FileFormatError: it is larger than a row may be.
+    """
+    if num_bytes > MOST_RECORD_BYTES:
+        advice = "Cut it into several records"
+        raise source.fault(
+            f"has a record of more than {MOST_RECORD_BYTES >> 20:,} MB", line=line_at(source, offset), advice=advice
+        )
 
 
 def damaged(source: Source, reason: str, offset: int) -> FileFormatError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ._sequences import Record, SequenceBuilder, damaged, lines_of
+from ._sequences import Record, SequenceBuilder, damaged, lines_of, refuse_large
 from ._source import Source, TextBytes
 
 EXTENSIONS: dict[str, dict[str, Any]] = {
@@ -22,11 +22,13 @@ class Fasta(SequenceBuilder):
         """See `SequenceBuilder.records`.
 
         Raises:
-            FileFormatError: something stands before the first header.
+            FileFormatError: something stands before the first header, or a record is larger than a row may be.
         """
         held: list[bytes] = []
         offset = begun = 0
-        for lines in lines_of(text):
+        for lines in lines_of(source, text):
+            if held:
+                refuse_large(source, offset - begun, begun)
             for line in lines:
                 if line.startswith(b">"):
                     if held:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from ._sequences import Record, SequenceBuilder, damaged, lines_of
+from ._sequences import MOST_RECORD_BYTES, Record, SequenceBuilder, damaged, lines_of, refuse_large
 from ._source import Source, TextBytes
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".fq": {}, ".fastq": {}}
@@ -21,9 +21,10 @@ class Fastq(SequenceBuilder):
         """See `SequenceBuilder.records`.
 
         Raises:
-            FileFormatError: a record lacks its header, its `+` or qualities, or has more of them than letters.
+            FileFormatError: a record lacks its header, its `+` or qualities, has more of them than letters, or is larger than
+                a row may be.
         """
-        lines = chain.from_iterable(lines_of(text))
+        lines = chain.from_iterable(lines_of(source, text))
         offset = 0
         for header in lines:
             begun = offset
@@ -32,9 +33,12 @@ class Fastq(SequenceBuilder):
                 continue
             if not header.startswith(b"@"):
                 raise damaged(source, f"{header[:40].strip()!r} stands where a header begins with '@'", begun)
-            held, letters, plus = [header], [], b""
+            held, letters, plus, size = [header], [], b"", len(header)
             for line in lines:
                 held.append(line)
+                size += len(line)
+                if size > MOST_RECORD_BYTES:
+                    refuse_large(source, size, begun)
                 if line.startswith(b"+"):
                     plus = line
                     break
@@ -43,15 +47,17 @@ class Fastq(SequenceBuilder):
             shown = repr(name[0].decode("utf-8", "replace")) if name else "without a name"
             if not plus:
                 raise damaged(source, f"the record {shown} has no line '+': the file is cut, or no FASTQ", begun)
-            sequence, quality = b"".join(letters), b""
+            sequence, num_qualities = b"".join(letters), 0
+            qualities: list[bytes] = []  # joined at the end: each of many short lines would copy all before it
             for line in lines if sequence else ():
                 held.append(line)
-                quality += line.strip()
-                if len(quality) >= len(sequence):
+                qualities.append(line.strip())
+                num_qualities += len(qualities[-1])
+                if num_qualities >= len(sequence):
                     break
-            if len(quality) != len(sequence):
-                reason = f"the record {shown} has {len(quality)} qualities for {len(sequence)} letters"
+            if num_qualities != len(sequence):
+                reason = f"the record {shown} has {num_qualities} qualities for {len(sequence)} letters"
                 raise damaged(source, reason, begun)
             whole = b"".join(held)
             offset += len(whole) - len(header)
-            yield Record(header[1:].strip(), sequence, quality, whole, begun)
+            yield Record(header[1:].strip(), sequence, b"".join(qualities), whole, begun)

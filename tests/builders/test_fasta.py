@@ -71,3 +71,11 @@ def test_damage_is_an_error_with_its_line(build, content, message):
 def test_options_that_mean_nothing_are_errors(build, options):
     with pytest.raises(ConfigurationError):
         build("fasta", {"a.fa": b">a\nA\n"}, **options)
+
+
+@pytest.mark.parametrize("line", [b"A" * 300_000, b"A\n" * 150_000, b"ACGT\n>b\n" + b"A" * 300_000])
+def test_a_record_is_bounded_in_bytes(build, monkeypatch, line):
+    monkeypatch.setattr(_sequences, "MOST_RECORD_BYTES", 100_000)
+    monkeypatch.setattr(_sequences, "_BLOCK_BYTES", 100)
+    with pytest.raises(FileFormatError, match=r"a\.fa.* has a record of more than .*Cut it into several records"):
+        build("fasta", {"a.fa": b">a\n" + line})

@@ -2,6 +2,7 @@
 
 import pytest
 
+from datasets_core.builders import _sequences, fastq
 from datasets_core.errors import FileFormatError
 from datasets_core.features import BioSequence, Features, Value
 
@@ -42,3 +43,17 @@ def test_all_columns(build):
 def test_damage_is_an_error_with_its_line(build, content, message):
     with pytest.raises(FileFormatError, match=rf"a\.fq, {message}"):
         build("fastq", {"a.fq": content})
+
+
+@pytest.mark.parametrize("line", [b"A" * 5000, b"A\n" * 2500])
+def test_a_record_is_bounded_in_bytes(build, monkeypatch, line):
+    for module in (_sequences, fastq):
+        monkeypatch.setattr(module, "MOST_RECORD_BYTES", 3000)
+    monkeypatch.setattr(_sequences, "_BLOCK_BYTES", 100)
+    with pytest.raises(FileFormatError, match=r"a\.fq.* has a record of more than"):
+        build("fastq", {"a.fq": b"@a\n" + line})
+
+
+def test_qualities_may_stand_on_very_many_lines(build):
+    rows = build("fastq", {"a.fq": b"@a\n" + b"A" * 300_000 + b"\n+\n" + b"I\n" * 300_000}, columns=["quality"])
+    assert rows[0] == {"quality": "I" * 300_000}
