@@ -198,9 +198,17 @@ def first_names(table: pa.Table) -> list[str | None]:
 
 
 def places(members: Iterable[Member | None], stored: Callable[[Member], str]) -> pa.Array:
-    """Where files lie, as a column of a planned table."""
+    """Where files lie, as a column of a planned table.
+
+    Raises:
+        FileFormatError: the name of one is no text, and so cannot stand in a row.
+    """
     listed = list(members)
-    local = plain_array([None if member is None else member.path for member in listed], pa.string())
+    try:
+        local = plain_array([None if member is None else member.path for member in listed], pa.string())
+    except UnicodeEncodeError as error:
+        name = str(error.object).encode("utf-8", "backslashreplace").decode()
+        raise Source(name, name).fault("has a name that is not UTF-8", advice="Rename the file") from error
     paths = plain_array([None if member is None else stored(member) for member in listed], pa.string())
     valid = None
     if None in listed:

@@ -245,6 +245,25 @@ def test_hidden_files_that_metadata_name_are_refused_stored_and_by_path(load, na
         load({name: A, "a.png": B, "metadata.jsonl": jsonl({"file_name": name})}, embed_files=embed_files)
 
 
+def test_a_file_whose_name_is_no_text_is_an_error(load, tmp_path):
+    try:
+        load({"a\udcff.png": A})
+    except OSError:
+        pytest.skip("the disk takes text only")
+    except FileFormatError as error:
+        assert "a\\udcff.png: has a name that is not UTF-8. Rename the file." in str(error)
+    else:
+        raise AssertionError("it is loaded")
+
+
+@pytest.mark.parametrize("name", ["a\nb.png", "q\"'.png", "[x].png", "*?.png", "%2e.png", "#f.png", "?q=1.png", " a.png"])
+@pytest.mark.parametrize("embed_files", [True, False])
+def test_any_other_name_is_a_name(load, name, embed_files):
+    rows = load({name: picture()}, "imagefolder", as_stored=False, embed_files=embed_files)["train"]
+    assert rows[0]["image"].size == (2, 1)
+    assert os.path.basename(rows.cast_column("image", Image(decode=False))[0]["image"]["path"]) == name
+
+
 # -- links
 
 
