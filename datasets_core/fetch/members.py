@@ -16,6 +16,8 @@ MemberKind = Literal["file", "folder", "symlink", "hardlink"]
 _DRIVE = re.compile(r"[A-Za-z]:")
 _FREE_OF_RATIO = 100_000_000  # what an archive may unpack to whatever its ratio
 _LINK_HOPS = 40
+_MOST_PARTS = 256  # of a path: a folder nested deeper can hardly be deleted again
+_MOST_SHOWN = 300  # characters of a name
 _UNSAFE_ADVICE = "Do not trust this archive; if you do, unpack it by hand and give the folder"
 _LIMIT_ADVICE = "If you trust it, raise {setting} with datasets_core.config.using({setting}=…)"
 
@@ -46,10 +48,11 @@ def safe_path(archive: str, name: str) -> str:
     'data/train.csv'
 
     Raises:
-        UnsafeArchiveError: the name leads out of the folder on some system, or is no UTF-8.
+        UnsafeArchiveError: the name leads out of the folder on some system, is no UTF-8, or is nested without end.
     """
     if reason := _why_unsafe(name):
-        raise UnsafeArchiveError(archive, f"member {name!r} {reason}", advice=_UNSAFE_ADVICE)
+        shown = name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 1]}…"
+        raise UnsafeArchiveError(archive, f"member {shown!r} {reason}", advice=_UNSAFE_ADVICE)
     return "/".join(part for part in name.split("/") if part not in ("", "."))
 
 
@@ -65,6 +68,8 @@ def _why_unsafe(name: str) -> str | None:
         return "leads out of the folder"
     if any(_DRIVE.match(part) for part in parts):
         return "names a drive"
+    if len(parts) > _MOST_PARTS:
+        return f"lies more than {_MOST_PARTS} folders deep"
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:

@@ -81,6 +81,13 @@ def hard(path, target):
     return Member(path, path, "hardlink", target=target)
 
 
+def test_a_path_without_end_is_refused():
+    assert safe_path("a.zip", "a/" * 200 + "b") == "a/" * 200 + "b"
+    with pytest.raises(UnsafeArchiveError, match=r"member '(a/){100,}a?….* more than 256 folders deep") as caught:
+        safe_path("a.zip", "a/" * 3000 + "b")
+    assert len(str(caught.value)) < 600
+
+
 def test_folders_are_made_for_all_that_lies_in_them():
     found = planned(file("a/b/c"), Member("d/", "d", "folder"))
     assert sorted(found.folders) == ["a", "a/b", "d"]
