@@ -60,7 +60,7 @@ class NumpyKit:
 
     def batch(self, values: Array) -> Any:
         """See `Kit.batch`."""
-        return values.copy() if self._is_copied and not values.flags.writeable else values
+        return _owned(values) if self._is_copied else values
 
     def rows(self, values: Array) -> list[Any]:
         """See `Kit.rows`."""
@@ -72,7 +72,21 @@ class NumpyKit:
             return np.str_(value)
         if type(value) is bytes:
             return np.bytes_(value)
+        return _owned(value) if self._is_copied else value
+
+
+def _owned(value: Any) -> Any:
+    """A value in whose arrays can be written without that anything else changes."""
+    if isinstance(value, dict):
+        return {name: _owned(inner) for name, inner in value.items()}
+    if not isinstance(value, np.ndarray):
         return value
+    if value.dtype != object:
+        return value if value.flags.writeable else value.copy()
+    for place, inner in np.ndenumerate(value):
+        if isinstance(inner, (dict, np.ndarray)):
+            value[place] = _owned(inner)
+    return value
 
 
 class _TensorKit:

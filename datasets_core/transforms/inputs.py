@@ -24,6 +24,7 @@ _PROBE_ROWS = 64
 _WINDOW_ROWS = 1 << 14
 _NO_WINDOW: tuple[int, int, Any] = (1, 0, None)
 _SLICED = frozenset({"numpy", "torch"})
+_WRITABLE = {"copy": True}  # functions may change what they are given
 _TABULAR = frozenset({"arrow", "pandas", "polars"})
 
 
@@ -68,7 +69,8 @@ class Inputs:
         self.formatted: Any = None
         if not self.is_plain:
             self.formatted = copy.copy(dataset)
-            self.formatted._format = replace(dataset._format, columns=None, is_complete=False)
+            kwargs = {**dataset._format.kwargs, **(_WRITABLE if kind in _SLICED else {})}
+            self.formatted._format = replace(dataset._format, kwargs=kwargs, columns=None, is_complete=False)
             self.formatted._forget()
         self.reads_by_column = self.formatted is not None and not self.is_tabular and kind != "custom"
         self._single: dict[str, Any] = {}

@@ -73,3 +73,43 @@ def test_plain_numbers_of_a_format_are_made_for_many_batches_at_once() -> None:
 
     assert np.concatenate(found).tolist() == list(range(10))
     assert found[0].base is not None
+
+
+def _in_place(rows: Any) -> Any:
+    rows["a"] += 1
+    rows["l"][0] *= 2
+    return rows
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {"type": "numpy"},
+        pytest.param({"type": "torch"}, marks=pytest.mark.optional("torch")),
+        pytest.param({"type": "torch", "copy": False}, marks=pytest.mark.optional("torch")),
+    ],
+)
+def test_functions_may_write_into_what_they_are_given(kwargs: dict[str, Any], batched: bool, shuffled: bool) -> None:
+    plain = rows(shuffled)
+    before = plain[:]
+
+    made = plain.with_format(**kwargs).map(_in_place, batched=batched, batch_size=1).with_format(None)
+
+    assert made[:] == {"a": [a + 1 for a in before["a"]], "l": [[2 * value for value in row] for row in before["l"]]}
+    assert plain[:] == before
+
+
+def test_arrays_inside_of_others_may_be_written_into() -> None:
+    ragged = Dataset.from_dict({"l": [[1], [2, 3]], "d": [{"v": [4]}, {"v": [5, 6]}]}).with_format("numpy")
+
+    def change(batch: Any) -> Any:
+        batch["l"][1][0] = 20
+        batch["d"][0]["v"][0] = 40
+        return batch
+
+    made = ragged.map(change, batched=True).with_format(None)
+
+    assert made[:] == {"l": [[1], [20, 3]], "d": [{"v": [40]}, {"v": [5, 6]}]}
+    assert not ragged[:]["l"][1].flags.writeable
