@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import warnings
 from typing import Any
 
 from datasets_core.errors import UnhashableError
 from datasets_core.store.identity import ValueWriter
 
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _DIGEST_BYTES = 8  # sixteen digits, as other tools' cache names have
 
 
@@ -74,6 +76,14 @@ def fingerprint(*parts: Any, what: str = "This transform") -> str:
         warnings.warn(
             f"{what} cannot be reused in another run: {error}. "
             "Pass new_fingerprint=, or use functions and values whose content can be hashed.",
-            stacklevel=2,
+            stacklevel=_users_level(),
         )
         return random_fingerprint()
+
+
+def _users_level() -> int:
+    """Of the caller, how many calls above it is the line outside of this library."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -299,11 +299,12 @@ def test_what_is_another_in_every_process_has_no_hash(value: Any) -> None:
 
 
 def test_a_transform_without_identity_gets_a_random_one_and_a_warning() -> None:
-    with pytest.warns(UserWarning, match=r"map cannot be reused in another run: a _thread\.lock"):
+    with pytest.warns(UserWarning, match=r"map cannot be reused in another run: a _thread\.lock") as told:
         first = fingerprint("map", threading.Lock(), what="map")
     with pytest.warns(UserWarning, match="cannot be reused"):
         second = fingerprint("map", threading.Lock())
     assert first != second
+    assert told[0].filename == __file__
     assert len(first) == len(random_fingerprint()) == len(fingerprint("map", 1)) == 16
 
 
