@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -60,9 +63,40 @@ def test_a_loader_gives_the_rows_in_batches(dataset: Dataset, options: dict[str,
 def test_a_loader_reads_in_spawned_processes(dataset: Dataset) -> None:
     from torch.utils.data import DataLoader
 
-    loader = DataLoader(dataset, batch_size=4, num_workers=1, multiprocessing_context="spawn")  # type: ignore[arg-type]
+    loader: Any = DataLoader(dataset, batch_size=4, num_workers=1, multiprocessing_context="spawn")  # type: ignore[arg-type]
 
     assert [batch["n"].tolist() for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+
+
+_SCRIPT = """
+import sys
+from torch.utils.data import DataLoader
+from datasets_core import Dataset, load_from_disk
+
+def add(row):
+    return {"n": row["n"] + 1}
+
+if __name__ == "__main__":
+    held = Dataset.from_dict({"n": list(range(10))})
+    held.save_to_disk(sys.argv[1])
+    stored = load_from_disk(sys.argv[1])
+    sources = [stored.shuffle(seed=1).map(add), stored.with_format("torch")]
+    for start, source in zip(["spawn", "forkserver"], sources):
+        loader = DataLoader(source, batch_size=4, num_workers=1, multiprocessing_context=start)
+        assert [n for batch in loader for n in batch["n"].tolist()] == source.with_format(None)["n"][:], start
+    print("all read")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.optional("torch")
+def test_a_loader_in_a_script_reads_in_fresh_processes(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(_SCRIPT, encoding="utf-8")
+
+    done = subprocess.run([sys.executable, script, tmp_path / "rows"], capture_output=True, text=True, timeout=300, check=False)
+
+    assert "all read" in done.stdout, done.stderr
 
 
 @pytest.mark.optional("torch")
