@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from datasets_core.config import using
 from datasets_core.errors import MediaNotFoundError, UntrustedPathError
-from datasets_core.features.media_paths import ANYWHERE, MediaPaths
+from datasets_core.features.media_paths import ANYWHERE, MediaPaths, refuse_stray_link
 
 
 @pytest.fixture
@@ -62,6 +62,48 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(data: Path) -> None:
     (data / "link.png").symlink_to(data.parent / "b.png")
     with pytest.raises(UntrustedPathError):
         MediaPaths((str(data),)).open("link.png")
+
+
+def test_a_link_that_can_be_seen_may_lead_to_a_hidden_file_of_the_folder(data: Path) -> None:
+    (data / ".annex").mkdir()
+    (data / ".annex" / "x").write_bytes(b"x")
+    (data / "link.png").symlink_to(".annex/x")
+    paths = MediaPaths((str(data),))
+    with paths.open("link.png") as file:
+        assert file.read() == b"x"
+    with pytest.raises(UntrustedPathError):
+        paths.open(".annex/x")
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "target", "is_own"),
+    [
+        ("snapshots/0a1b", "blobs/12ef", True),
+        ("snapshots/0a1b/sub", "blobs/12ef", True),
+        ("snapshots/0a1b", "blobs/id_rsa", False),
+        ("snapshots/0a1b", "blobs/sub/12ef", False),
+        ("snapshots/0a1b", "12ef", False),
+        ("snapshots/main", "blobs/12ef", False),
+        ("shots/0a1b", "blobs/12ef", False),
+    ],
+)
+def test_links_of_a_snapshot_lead_to_the_blobs_of_its_cache(tmp_path: Path, snapshot: str, target: str, is_own: bool) -> None:
+    for path in (tmp_path / snapshot, (tmp_path / target).parent):
+        path.mkdir(parents=True, exist_ok=True)
+    (tmp_path / target).write_bytes(b"x")
+    link = tmp_path / snapshot / "a.png"
+    link.symlink_to(tmp_path / target)
+    paths = MediaPaths((str(tmp_path / snapshot),))
+    if is_own:
+        assert paths.locate(str(link)) == str(tmp_path / target)
+        refuse_stray_link(str(link), str(tmp_path / snapshot))
+        return
+    with pytest.raises(UntrustedPathError):
+        paths.locate(str(link))
+    with pytest.raises(UntrustedPathError, match="is a link to"):
+        refuse_stray_link(str(link), str(tmp_path / snapshot))
+    with using(media_paths=[str(tmp_path)]):
+        refuse_stray_link(str(link), str(tmp_path / snapshot))
 
 
 def test_a_folder_whose_name_begins_alike_is_another_one(data: Path) -> None:

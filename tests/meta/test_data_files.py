@@ -330,3 +330,22 @@ def test_a_pipe_is_no_data_file(tmp_path: Path) -> None:
             ask()
     with pytest.raises(DataFilesNotFoundError, match=r"pipe\.csv is no regular file"):
         resolve_data_files(str(tmp_path / "pipe.csv"))
+
+
+def test_files_behind_links_are_told_unless_the_user_names_them(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (tmp_path / "out").mkdir()
+    for path in (folder / "a.csv", tmp_path / "out" / "b.csv"):
+        path.write_text("x\n1\n")
+    (folder / "c.csv").symlink_to("a.csv")
+    (folder / "d").symlink_to(tmp_path / "out")
+    links = {f"{folder}/c.csv": (f"{folder}/c.csv", str(folder)), f"{folder}/d/b.csv": (f"{folder}/d", str(folder))}
+
+    assert infer_data_files(list_folder(str(folder)), folder)["train"].links == links
+    found = resolve_data_files("**/*.csv", folder)["train"]
+    assert found.links == links
+    assert found.keep(found[:1]).links == links
+    assert resolve_data_files(f"{folder}/**/*.csv")["train"].links == links
+    assert resolve_data_files(["c.csv", "d/b.csv"], folder)["train"].links == {}
+    assert set(resolve_data_files("c.csv", folder, of_user=False)["train"].links) == {f"{folder}/c.csv"}
