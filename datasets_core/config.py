@@ -58,8 +58,9 @@ class Config:
         max_archive_members, max_archive_bytes, max_archive_ratio: limits on what an archive may unpack to; the ratio counts
             above 100 MB only.
         download_threads: files fetched at the same time.
-        media_paths: folders, and beginnings of URLs, that paths among the values of a dataset may lead to; `"/"` allows every
-            local path, `"https://"` every URL of that protocol.  The dataset's own folder needs none.
+        media_paths: folders, and beginnings of URLs, that paths among the values of a dataset may lead to, and links in folders
+            of media; `"/"` allows every local path, `"https://"` every URL of that protocol.  The dataset's own folder needs
+            none, nor do the blobs of the hub cache that it is a snapshot of.
         caching: results of `map`, `filter`, `from_generator` and the like are kept and found again; False makes them anew.
     """
 
