@@ -95,11 +95,9 @@ class Caller:
             if self.is_async:
                 found = self._waited(_gathered(call, list(zip(*arguments, strict=True))))
             elif are_kept:
-                self._extend(found, map(call, *arguments), columns[0] if columns else numbers)
+                self._extend(found, _called(call, arguments), columns[0] if columns else numbers)
             else:
-                found.extend(map(call, *arguments))
-            if len(found) < len(numbers):  # `extend` takes it for the end of the rows
-                raise RuntimeError("the function raised StopIteration")
+                found.extend(_called(call, arguments))
             return found
         except _RowFailure as of_a_row:
             failure, number = of_a_row.error, of_a_row.number
@@ -141,8 +139,11 @@ class Caller:
             made = self._started(values, numbers)
             return self._waited(_awaited(made)) if self.is_async else made
         except Exception as error:
-            self._note(error, numbers)
-            raise
+            failure = RuntimeError("the function raised StopIteration") if isinstance(error, StopIteration) else error
+            self._note(failure, numbers)
+            if failure is error:
+                raise
+            raise failure from error  # a generator that calls this would take it for its own end
 
     def on_batches(self, batches: Sequence[tuple[Sequence[Any], range]]) -> list[Any]:
         """What a coroutine function gives for several batches, waited for side by side."""
@@ -192,6 +193,16 @@ class Caller:
         of = f" of split {self._calls.split!r}" if self._calls.split else ""
         name = getattr(self.function, "__qualname__", type(self.function).__qualname__)
         error.add_note(f"{self._calls.verb}() called {name} on {rows}{of}.")
+
+
+def _called(call: Callable[..., Any], arguments: Sequence[Iterable[Any]]) -> Iterator[Any]:
+    """`map`, but that StopIteration out of `call` is an error, whose cause shows the user's line, and not the end."""
+    if len(arguments) == 1:
+        for value in arguments[0]:
+            yield call(value)
+    else:
+        for values in zip(*arguments, strict=False):
+            yield call(*values)
 
 
 def _held(value: Any, row: Any) -> Any:

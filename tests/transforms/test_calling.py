@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from typing import Any
 
 import pytest
@@ -57,8 +58,15 @@ def test_an_error_of_a_coroutine_names_its_row() -> None:
 
 
 def test_the_end_of_an_iterator_is_no_end_of_the_rows() -> None:
-    with caller(lambda n: next(iter([]))) as calls, pytest.raises(RuntimeError, match="StopIteration"):
-        calls.on_rows([[1, 2]], range(2))
+    with caller(lambda n: next(iter([1] * (2 - n)))) as calls:
+        for call in (lambda: calls.on_rows([[1, 2]], range(7, 9)), lambda: calls.on_batch([2], range(8, 9))):
+            with pytest.raises(RuntimeError, match="StopIteration") as failure:
+                call()
+
+            cause = failure.value.__cause__
+            assert cause is not None
+            assert traceback.extract_tb(cause.__traceback__)[-1].filename == __file__
+            assert "row 8" in failure.value.__notes__[0]
 
 
 def test_coroutines_share_one_loop_and_run_beside_another() -> None:
