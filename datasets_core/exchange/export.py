@@ -177,7 +177,7 @@ class Export(Tabled):
     def to_sql(
         self, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **sql_writer_kwargs: Any
     ) -> int:
-        """Write the rows into a table of a database: the number of rows.
+        """Write the rows into a table of a database: the number of rows.  Lists and structs are written as JSON text.
 
         Args:
             name: the table.
@@ -188,7 +188,9 @@ class Export(Tabled):
 
         Raises:
             MissingDependencyError: pandas is not installed.
-            ValueError: the table exists, unless `if_exists="append"` or `"replace"` is given.
+            ConfigurationError: the table exists, unless `if_exists="append"` or `"replace"` is given; or the database refuses.
+            ArgumentTypeError: `con` is no database.
+            CastError: a nested column holds what JSON cannot, such as bytes.
 
         >>> import sqlite3
         >>> connection = sqlite3.connect(":memory:")

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from datasets_core.errors import MissingDependencyError
-from datasets_core.exchange.rows_out import table_of, tables
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetsCoreError, MissingDependencyError
+from datasets_core.exchange.rows_out import spans, table_of, tables
 from datasets_core.features.dynamic import Json
 from datasets_core.progress import progress
+from datasets_core.redact import redact_text
 from datasets_core.rows.tabled import Tabled
 
 if TYPE_CHECKING:
@@ -90,17 +91,73 @@ def polars_frames(dataset: Tabled, batch_size: int | None, options: dict[str, An
 def write_sql(dataset: Tabled, name: str, con: Any, batch_size: int | None, options: dict[str, Any]) -> int:
     """Write the rows into a table of a database: their number; see `Dataset.to_sql`."""
     needed("pandas", "to_sql()")
+    if not isinstance(con, str) and not any(hasattr(con, able) for able in ("cursor", "execute", "connect")):
+        raise ArgumentTypeError(f"con={con!r} is no database. Give a connection of sqlite3 or SQLAlchemy, or a URI.")
     options = {"index": False, **options}
     written = 0
     with contextlib.ExitStack() as stack, progress("Writing SQL", total=dataset.num_rows) as bar:
+        stack.enter_context(_refusals(name))
         if isinstance(con, str):
             alchemy = needed("sqlalchemy", "A database named by a URI", "datasets_core[sql]")
             engine = alchemy.create_engine(con)
             stack.callback(engine.dispose)
             con = stack.enter_context(engine.begin())  # all rows, or none
-        for table in tables(dataset, batch_size) if dataset.num_rows else iter([table_of(dataset, 0, 0)]):
-            table.to_pandas().to_sql(name, con, **options)
+        for start, stop in spans(dataset, batch_size) or [(0, 0)]:
+            _sql_frame(dataset, start, stop).to_sql(name, con, **options)
             options["if_exists"] = "append"
-            written += table.num_rows
-            bar.update(table.num_rows)
+            written += stop - start
+            bar.update(stop - start)
     return written
+
+
+@contextlib.contextmanager
+def _refusals(name: str) -> Iterator[None]:
+    """What pandas and the database say, as an error of the library."""
+    try:
+        yield
+    except DatasetsCoreError:
+        raise
+    except Exception as error:  # each database has errors of its own
+        kind = ArgumentTypeError if isinstance(error, TypeError) else ConfigurationError
+        said = redact_text(str(error)).strip().rstrip(".")
+        advice = "Give if_exists='append' or 'replace'" if "already exists" in said else "Check the connection and the options"
+        raise kind(f"The rows were not written to the table {name!r}: {said}. {advice}.") from error
+
+
+def _sql_frame(dataset: Tabled, start: int, stop: int) -> pd.DataFrame:
+    """Some rows in types that databases have: whole numbers stay whole beside nulls, what is nested becomes JSON text."""
+    import pandas as pd
+
+    table = table_of(dataset, start, stop)
+    whole = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
+    kept: dict[pa.DataType, Any] = {pa.type_for_alias(name.lower()): pd.api.types.pandas_dtype(name) for name in whole}
+    kept[pa.bool_()] = pd.BooleanDtype()
+    nested = [field.name for field in table.schema if _is_nested(field.type)]
+    frame = table.drop_columns(nested).to_pandas(types_mapper=kept.get) if nested else table.to_pandas(types_mapper=kept.get)
+    if nested:
+        columns = dataset.with_format(None, columns=nested)._batch(range(start, stop))
+        for name in nested:
+            frame.insert(table.column_names.index(name), name, object_column(_json_texts(name, columns[name])))
+    return frame
+
+
+def _is_nested(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_nested(getattr(kind, "storage_type", kind)))
+
+
+def _json_texts(name: str, values: Iterable[Any]) -> list[str | None]:
+    try:
+        return [None if value is None else json.dumps(value, ensure_ascii=False, default=_json_value) for value in values]
+    except (TypeError, ValueError) as error:
+        advice = "Cast it to a type that JSON can hold, or leave it out"
+        raise CastError(f"Column {name!r} cannot be written as JSON text ({error}). {advice}.") from error
+
+
+def _json_value(value: Any) -> Any:
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if type(value).__name__ == "Decimal":
+        return str(value)
+    raise TypeError(f"a value is {type(value).__name__}")

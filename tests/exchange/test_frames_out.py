@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 import sqlite3
 from contextlib import closing
 
 import pytest
 
 from datasets_core import Dataset, Features, Json
-from datasets_core.errors import MissingDependencyError
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, MissingDependencyError
 from datasets_core.exchange.frames_out import needed
 
 _ROWS = Dataset.from_dict({"a": [1, None, 3], "s": ["x", "y", None]})
@@ -49,6 +51,34 @@ def test_a_table_of_a_database_holds_the_rows() -> None:
         assert connection.execute("select count(*) from t").fetchone() == (3,)
         assert _ROWS.select([]).to_sql("none", connection) == 0
         assert connection.execute("select * from none").fetchall() == []
+
+
+@pytest.mark.optional("pandas")
+def test_a_database_gets_whole_numbers_and_json_text() -> None:
+    rows = {"a": [None, 2**53 + 1], "l": [[1, 2], None], "d": [{"x": [0.1], "t": dt.date(2020, 1, 2)}, None], "b": [None, True]}
+    with closing(sqlite3.connect(":memory:")) as connection:
+        Dataset.from_dict(rows).to_sql("t", connection, batch_size=1)
+        found = connection.execute("select * from t").fetchall()
+        assert found == [(None, "[1, 2]", '{"x": [0.1], "t": "2020-01-02"}', None), (2**53 + 1, None, None, 1)]
+        values = Dataset.from_dict({"j": [[1, "x"], None]}, features=Features({"j": Json()}))
+        values.to_sql("j", connection)
+        assert json.loads(connection.execute("select j from j").fetchone()[0]) == [1, "x"]
+        with pytest.raises(CastError, match="'l'"):
+            Dataset.from_dict({"l": [[b"x"]]}).to_sql("bytes", connection)
+
+
+@pytest.mark.optional("pandas")
+def test_what_databases_refuse_is_one_error() -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        _ROWS.to_sql("t", connection)
+        with pytest.raises(ConfigurationError, match="if_exists='append'"):
+            _ROWS.to_sql("t", connection)
+        with pytest.raises(ArgumentTypeError, match="bogus"):
+            _ROWS.to_sql("u", connection, bogus=1)
+        with pytest.raises(ConfigurationError, match="'t'"):
+            _ROWS.rename_column("a", "z").to_sql("t", connection, if_exists="append")
+    with pytest.raises(ArgumentTypeError, match="con=5"):
+        _ROWS.to_sql("t", 5)
 
 
 def test_a_missing_package_is_named() -> None:
