@@ -36,7 +36,7 @@ from datasets_core.store.layout import MANIFEST_NAME, lock_path, parse_staging, 
 from datasets_core.store.manifest import Manifest, ShardRecord, read_manifest
 from datasets_core.store.source import open_rows
 from datasets_core.store.table import RowTable
-from datasets_core.store.whole_file import write_whole
+from datasets_core.store.whole_file import FINGERPRINT_KEY, check_replaceable, write_whole
 
 if TYPE_CHECKING:
     from datasets_core.rows.tabled import Tabled
@@ -46,7 +46,6 @@ logger = logging.getLogger(__name__)
 MEMORY_BYTES = 64 << 20
 """Results of rows in memory stay there up to this size."""
 _PREFIX = "cache-"
-_KEY = b"datasets_core.fingerprint"
 _ENDLESS = 1 << 62
 
 
@@ -81,7 +80,8 @@ def place_of(dataset: Tabled, lineage: Lineage, *, keep_in_memory: bool = False,
     """Where the result stands that `lineage` tells, of the rows of `dataset`.
 
     Raises:
-        ConfigurationError: it is to be kept in memory and in a file, or its fingerprint can name no file.
+        ConfigurationError: it is to be kept in memory and in a file, its fingerprint can name no file, or the file that the
+            user named is there and no cache file.
     """
     if keep_in_memory:
         if cache_file_name is not None:
@@ -91,7 +91,9 @@ def place_of(dataset: Tabled, lineage: Lineage, *, keep_in_memory: bool = False,
     if not re.fullmatch(r"\w[\w.-]*", key):
         raise ConfigurationError(f"new_fingerprint={key!r} cannot name a folder. Use letters, digits, '-', '_' and '.'.")
     if cache_file_name is not None:
-        return Place(key, None, os.path.abspath(os.fspath(cache_file_name)), 0, lasts)
+        path = os.path.abspath(os.fspath(cache_file_name))
+        check_replaceable(path, sources=[os.path.abspath(file) for file in dataset._table.files])
+        return Place(key, None, path, 0, lasts)
     most_bytes = 0 if dataset._table.files else MEMORY_BYTES
     if not lasts or not settings().caching:
         return Place(key, os.path.join(_passing(), key), None, most_bytes, False)
@@ -272,7 +274,7 @@ def _found_file(path: str, key: str) -> Result | None:
     if not os.path.isfile(path):
         return None
     table = RowTable.from_file(path, validate=False)
-    if (table.schema.metadata or {}).get(_KEY) != key.encode():
+    if (table.schema.metadata or {}).get(FINGERPRINT_KEY) != key.encode():
         return None  # of another function, or of another program
     return Result(table, Features.from_arrow_schema(table.schema))
 
@@ -321,7 +323,9 @@ class _Making:
 
     def _as_file(self, made: list[Written], schema: pa.Schema, features: Features) -> Result:
         assert self._staging is not None and self._place.file is not None
-        described = pa.schema(list(schema), {**(features.arrow_schema.metadata or {}), _KEY: self._place.key.encode()})
+        described = pa.schema(
+            list(schema), {**(features.arrow_schema.metadata or {}), FINGERPRINT_KEY: self._place.key.encode()}
+        )
         batches = (widened(batch, schema) for each in made for batch in rows_of(each, self.folder()))
         write_whole(self._place.file, described, batches)
         self._staging.discard()

@@ -15,11 +15,13 @@ def mapped_index(index: Ints, path: str) -> Ints:
     """The index, written to `path` at once or not at all, and mapped from there: it takes no memory of the process.
 
     Raises:
+        ConfigurationError: a file stands there that is no index and no other cache file.
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
-    from datasets_core.store.whole_file import write_whole  # 1 ms that reading does without
+    from datasets_core.store.whole_file import check_replaceable, write_whole  # 1 ms that reading does without
 
     path = os.path.abspath(os.fspath(path))
+    check_replaceable(path)
     numbers = pa.Array.from_buffers(pa.uint64(), len(index), [None, pa.py_buffer(np.ascontiguousarray(index))])
     batch = pa.RecordBatch.from_arrays([numbers], names=["indices"])
     write_whole(path, batch.schema, [batch], as_stream=True, needed=index.nbytes)

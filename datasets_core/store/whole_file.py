@@ -3,13 +3,59 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable
 
 import pyarrow as pa
 
 from datasets_core import files
+from datasets_core.errors import ConfigurationError
 from datasets_core.store.layout import temporary_path
+
+FINGERPRINT_KEY = b"datasets_core.fingerprint"
+"""In the schema of a kept result: what it was made of, which also marks it as ours."""
+
+
+def check_replaceable(path: str, *, sources: Iterable[str] = ()) -> None:
+    """See that a result may take the place of what stands at `path`: nothing, an empty file, or a cache of rows or row numbers.
+
+    Args:
+        path: where the result goes.
+        sources: files that its rows are made of, of which only kept results may be replaced.
+
+    Raises:
+        ConfigurationError: another file stands there.
+
+    >>> check_replaceable("/no/such/file.arrow")
+    """
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return
+    schema = _schema_at(path)
+    known = (schema.metadata or {}) if schema is not None else {}
+    if FINGERPRINT_KEY in known:
+        return
+    is_cache = schema is not None and (schema.names == ["indices"] or _has_fingerprint(known.get(b"huggingface")))
+    if not is_cache or path in sources:
+        raise ConfigurationError(
+            f"{path} is no cache file, so that a result must not replace it. Name another file, or remove this one first."
+        )
+
+
+def _schema_at(path: str) -> pa.Schema | None:
+    with contextlib.suppress(pa.ArrowException, OSError, EOFError), pa.OSFile(path, "rb") as source:
+        opened = pa.ipc.open_file if source.read(6) == b"ARROW1" else pa.ipc.open_stream
+        source.seek(0)
+        return opened(source).schema
+    return None
+
+
+def _has_fingerprint(described: bytes | None) -> bool:
+    """Whether another library wrote the file as the result of a transform, which it gives a fingerprint."""
+    try:
+        return "fingerprint" in json.loads(described or b"{}")
+    except ValueError:
+        return False
 
 
 def write_whole(

@@ -18,7 +18,7 @@ from datasets_core.results.cached import Place
 from datasets_core.rows.lineage import Lineage
 from datasets_core.store.shard import DAMAGE
 from datasets_core.store.table import Ints
-from datasets_core.store.whole_file import write_whole
+from datasets_core.store.whole_file import FINGERPRINT_KEY, write_whole
 from datasets_core.transforms.calling import Caller, Calls
 from datasets_core.transforms.inputs import Inputs
 from datasets_core.transforms.reads import columns_read
@@ -28,7 +28,7 @@ from datasets_core.transforms.row_jobs import Part, Teller, borders, number_of_p
 if TYPE_CHECKING:
     from datasets_core.rows.tabled import Tabled
 
-_KEY, _ROWS = b"datasets_core.fingerprint", b"datasets_core.rows"
+_ROWS = b"datasets_core.rows"
 _MOST_BATCHES = 64  # whose coroutines wait together
 
 
@@ -155,7 +155,7 @@ def read_index(path: str, place: Place, size: int) -> Ints | None:
         with pa.memory_map(path) as source:
             reader = pa.ipc.open_file(source)
             known = reader.schema.metadata or {}
-            if known.get(_KEY) != place.key.encode() or known.get(_ROWS) != str(size).encode():
+            if known.get(FINGERPRINT_KEY) != place.key.encode() or known.get(_ROWS) != str(size).encode():
                 return None
             column = reader.get_batch(0).column(0) if reader.num_record_batches else pa.array([], pa.int64())
         rows = np.frombuffer(column.buffers()[1], np.int64, len(column)) if len(column) else np.zeros(0, np.int64)
@@ -171,6 +171,6 @@ def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
-    schema = pa.schema([pa.field("indices", pa.int64())], {_KEY: place.key.encode(), _ROWS: str(size).encode()})
+    schema = pa.schema([pa.field("indices", pa.int64())], {FINGERPRINT_KEY: place.key.encode(), _ROWS: str(size).encode()})
     column = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
     write_whole(path, schema, [pa.RecordBatch.from_arrays([column], schema=schema)])

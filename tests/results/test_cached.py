@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 from datasets_core import config
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError
+from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.results.cached import home_of, place_of, remove_results, written
 
@@ -157,3 +158,18 @@ def test_two_processes_at_once_both_get_the_rows(tmp_path: Path) -> None:
 
     assert found == [str(sum(range(2001)))] * 2
     assert not [*tmp_path.rglob("*.incomplete-*"), *tmp_path.rglob("cache-*.lock")]
+
+
+def test_a_file_of_the_user_is_no_place_for_a_result(tmp_path: Path) -> None:
+    rows, path = Dataset.from_dict({"a": [1, 2]}), tmp_path / "mine.csv"
+    path.write_text("a,b\n")
+
+    makers: list[Callable[[], Any]] = [
+        lambda: rows.map(lambda row: {"b": 1}, cache_file_name=str(path)),
+        lambda: rows.filter(lambda row: True, cache_file_name=str(path), load_from_cache_file=False),
+        lambda: rows.cast(Features({"a": Value("string")}), cache_file_name=str(path)),
+    ]
+    for make in makers:
+        with pytest.raises(ConfigurationError, match=r"mine\.csv is no cache file"):
+            make()
+    assert path.read_text() == "a,b\n"

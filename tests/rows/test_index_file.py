@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import ArgumentTypeError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.rows.index_file import ints_of, mapped_index
 
 
@@ -65,3 +65,12 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="folder"):
         mapped_index(np.arange(3), str(tmp_path / "folder"))
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_file_of_the_user_is_no_place_for_an_index(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("a,b\n")
+
+    with pytest.raises(ConfigurationError, match=r"mine\.csv is no cache file"):
+        Dataset.from_dict({"n": [1, 2]}).select([1, 0], indices_cache_file_name=str(path))
+    assert path.read_text() == "a,b\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from datasets_core.errors import DatasetDiskError
-from datasets_core.store.whole_file import write_whole
+from datasets_core.errors import ConfigurationError, DatasetDiskError
+from datasets_core.store.whole_file import check_replaceable, write_whole
 
 SCHEMA = pa.schema({"a": pa.int64()}, {"key": "1"})
 
@@ -68,3 +68,37 @@ def test_a_place_that_takes_no_file_is_an_error_that_names_it(tmp_path: Path) ->
         write_whole(str(tmp_path / "file" / "a.arrow"), SCHEMA, _batches([1]))
 
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_only_cache_files_are_replaced(tmp_path: Path) -> None:
+    path = str(tmp_path / "mine.csv")
+    check_replaceable(path)
+    Path(path).touch()
+    check_replaceable(path)
+    for content in (b"a,b\n1,2\n", b"ARROW1 cut"):
+        Path(path).write_bytes(content)
+        with pytest.raises(ConfigurationError, match=r"mine\.csv is no cache file"):
+            check_replaceable(path)
+
+
+@pytest.mark.parametrize("as_stream", [True, False])
+@pytest.mark.parametrize(
+    ("column", "metadata", "is_cache"),
+    [
+        ("a", {}, False),
+        ("a", {b"huggingface": b'{"info": {}}'}, False),
+        ("a", {b"huggingface": b'{"fingerprint": "ab"}'}, True),
+        ("a", {b"datasets_core.fingerprint": b"ab"}, True),
+        ("indices", {}, True),
+    ],
+)
+def test_a_cache_file_is_known_by_its_schema(
+    tmp_path: Path, as_stream: bool, column: str, metadata: dict[bytes, bytes], is_cache: bool
+) -> None:
+    path = str(tmp_path / "x.arrow")
+    write_whole(path, pa.schema({column: pa.int64()}).with_metadata(metadata), [], as_stream=as_stream)
+    if is_cache:
+        check_replaceable(path)
+    else:
+        with pytest.raises(ConfigurationError, match="no cache file"):
+            check_replaceable(path)
