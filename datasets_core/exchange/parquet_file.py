@@ -41,3 +41,5 @@ def _writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -> pq.Pa
         raise ConfigurationError(f"{error}. Give options of pyarrow.parquet.ParquetWriter.") from error
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
         raise CastError(f"Parquet cannot hold these columns: {error}. Cast them, or use save_to_disk.") from error
+    except pa.ArrowException as error:
+        raise ConfigurationError(f"{error}. Give options that pyarrow.parquet.ParquetWriter takes.") from error

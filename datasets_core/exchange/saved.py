@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError, ManifestError
+from datasets_core.errors import ArgumentTypeError, DamagedShardError, FileNotFoundDatasetsError, ManifestError
 from datasets_core.format.formatter import RowFormat
 from datasets_core.meta.info import DatasetInfo, info_of, parse_json
 from datasets_core.store.layout import located
@@ -27,6 +27,17 @@ from datasets_core.store.table import RowTable
 
 STATE_FILE, INFO_FILE, GROUP_FILE = "state.json", "dataset_info.json", "dataset_dict.json"
 _ADVICE = "Save the dataset again"
+
+
+def folder_of(path: Any) -> str:
+    """The folder that an argument names, as a local path or a URL.
+
+    Raises:
+        ArgumentTypeError: it is no path.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentTypeError(f"{path!r} is no folder. Give the path or the URL of one.")
+    return located(path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from datasets_core.errors import ConfigurationError, FileNotFoundDatasetsError
 from datasets_core.exchange.saved import (
     GROUP_FILE,
     Saved,
+    folder_of,
     is_saved_dataset,
     is_saved_group,
     open_saved,
@@ -18,7 +19,6 @@ from datasets_core.exchange.saved import (
     read_saved,
 )
 from datasets_core.rows.tabled import Tabled
-from datasets_core.store.layout import located
 
 D = TypeVar("D", bound=Tabled)
 
@@ -86,7 +86,7 @@ def load_one(
     ...     load_one(Dataset, folder)[1]
     {'a': 2}
     """
-    folder = located(dataset_path)
+    folder = folder_of(dataset_path)
     if not is_saved_dataset(folder, storage_options):
         raise _not_there(folder, storage_options, group=False)
     return _opened(kind, folder, read_saved(folder, storage_options), keep_in_memory, storage_options)
@@ -106,7 +106,7 @@ def load_group(
         keep_in_memory: read the files instead of mapping them.
         storage_options: for the file system of a URL.
     """
-    folder = located(dataset_dict_path)
+    folder = folder_of(dataset_dict_path)
     if not is_saved_group(folder, storage_options):
         raise _not_there(folder, storage_options, group=True)
     found = read_group(folder, storage_options).items()
@@ -119,7 +119,7 @@ def holds_group(path: str | os.PathLike[str], storage_options: dict[str, Any] | 
     Raises:
         FileNotFoundDatasetsError: it holds neither.
     """
-    folder = located(path)
+    folder = folder_of(path)
     if is_saved_dataset(folder, storage_options):
         return False
     if is_saved_group(folder, storage_options):

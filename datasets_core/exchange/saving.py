@@ -18,13 +18,13 @@ from datasets_core.config import settings
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.exchange.placing import place, refuse_taken
-from datasets_core.exchange.saved import Saved, SavedShard
+from datasets_core.exchange.saved import Saved, SavedShard, folder_of
 from datasets_core.features.embed import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.progress import Progress, progress
 from datasets_core.rows.arguments import parse_size
 from datasets_core.rows.tabled import Tabled
-from datasets_core.store.layout import located, staging_base
+from datasets_core.store.layout import staging_base
 from datasets_core.store.shard import FileShard
 from datasets_core.store.stream_writer import copy_stream, write_stream
 from datasets_core.store.swap import StagedFolder
@@ -86,7 +86,7 @@ def save(
         storage_options: for fsspec.
         group: they are the splits of a dictionary.
     """
-    target = located(path)
+    target = folder_of(path)
     refuse_taken(target, storage_options)
     with StagedFolder(staging_base(target)) as staged:
         parts: dict[str, Saved] = {}

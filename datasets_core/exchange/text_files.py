@@ -20,7 +20,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from datasets_core.engines.engine import get_engine
-from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError
 from datasets_core.exchange.frames_out import needed, object_column
 from datasets_core.exchange.json_text import is_known, objects
 from datasets_core.exchange.rows_out import BATCH_ROWS, opened, rows_of_bytes, spans, table_of
@@ -52,6 +52,7 @@ def write_csv(
     options: dict[str, Any],
 ) -> int:
     """Write the rows as csv: the number of bytes; see `Dataset.to_csv`."""
+    _check_mode(options.pop("mode", "w"))
     packer = _packer(target, options.pop("compression", None))
     options = {"index": False, **options}
     is_plain = options == {"index": False} and all(map(_is_plain_csv, dataset.features.values()))
@@ -76,6 +77,7 @@ def write_json(
     options: dict[str, Any],
 ) -> int:
     """Write the rows as JSON: the number of bytes; see `Dataset.to_json`."""
+    _check_mode(options.pop("mode", "w"))
     packer = _packer(target, options.pop("compression", None if hasattr(target, "write") else "infer"))
     orient = options.pop("orient", "records")
     lines = options.pop("lines", orient == "records")
@@ -127,6 +129,19 @@ def _texts(dataset: Tabled, encode: Encode, batches: list[tuple[int, int]], num_
         while wanted in waiting:
             yield waiting.pop(wanted)
             wanted += 1
+
+
+def _check_mode(mode: Any) -> None:
+    if mode != "w":
+        advice = "To add rows to a file, open it with 'ab' and give that"
+        raise ConfigurationError(f"mode={mode!r} is not known: a path is written as a whole. {advice}.")
+
+
+def _refused(error: Exception, method: str) -> ConfigurationError:
+    """The error of options that pandas does not take."""
+    kind = ArgumentTypeError if isinstance(error, TypeError) else ConfigurationError
+    said = str(error.args[0] if error.args else error).replace("NDFrame.", "").replace("DataFrame.", "").rstrip(".")
+    return kind(f"pandas cannot write this: {said}. Give options of pandas.DataFrame.{method}.")
 
 
 def _packer(target: Any, compression: Any) -> Callable[[IO[bytes]], Any] | None:
@@ -234,8 +249,11 @@ def _csv_text(rows: Any) -> bytes:
 
 def _csv_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int, int]) -> bytes:
     frame = table_of(dataset, *batch).to_pandas(integer_object_nulls=True)
-    text: str = frame.to_csv(None, **options)
-    return text.encode(str(options.get("encoding") or "utf-8"))
+    try:
+        text: str = frame.to_csv(None, **options)
+        return text.encode(str(options.get("encoding") or "utf-8"))
+    except (TypeError, ValueError, LookupError) as error:
+        raise _refused(error, "to_csv") from error
 
 
 # -- JSON --------------------------------------------------------------------------------------------------------------
@@ -263,6 +281,8 @@ def _json_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[in
             text: str = frame.to_json(None, **options)
     except (UnicodeDecodeError, OverflowError) as error:
         raise _unwritable(dataset, frame, options, error) from error
+    except (TypeError, ValueError) as error:
+        raise _refused(error, "to_json") from error
     return (text if text.endswith("\n") or not text else text + "\n").encode("utf-8", "surrogatepass")
 
 

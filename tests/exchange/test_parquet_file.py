@@ -65,3 +65,9 @@ def test_a_store_gets_the_whole_file(tmp_path: Path) -> None:
     url = f"memory://{tmp_path.name}/deep/a.parquet"
     _labelled().to_parquet(url)
     assert pq.read_table(fsspec.open(url).open()).num_rows == 10
+
+
+def test_a_compression_that_is_none_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="foo"):
+        _labelled().to_parquet(tmp_path / "a", compression="foo")
+    assert list(tmp_path.iterdir()) == []

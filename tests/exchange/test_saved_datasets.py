@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core import Dataset
-from datasets_core.errors import ConfigurationError, FileNotFoundDatasetsError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileNotFoundDatasetsError
 from datasets_core.exchange.saved_datasets import holds_group, load_group, load_one, save_group
 
 SPLITS = st.dictionaries(
@@ -76,3 +76,11 @@ def test_a_folder_that_was_not_saved_is_an_error(tmp_path: Path) -> None:
         holds_group(tmp_path)
     with pytest.raises(FileNotFoundDatasetsError, match="does not exist"):
         load_one(Dataset, tmp_path / "nowhere")
+
+
+def test_what_is_no_path_is_named() -> None:
+    for load in (lambda: load_one(Dataset, 5), lambda: load_group(Dataset, 5), lambda: holds_group(5)):  # type: ignore[arg-type]
+        with pytest.raises(ArgumentTypeError, match="5 is no folder"):
+            load()
+    with pytest.raises(ArgumentTypeError, match="5 is no folder"):
+        Dataset.from_dict({"a": [1]}).save_to_disk(5)  # type: ignore[arg-type]

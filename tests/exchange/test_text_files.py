@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core import Array2D, Dataset, Features, Json, List, Value
-from datasets_core.errors import CastError, ConfigurationError, MissingDependencyError
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, MissingDependencyError
 
 pytestmark = pytest.mark.optional("pandas")
 
@@ -172,3 +172,28 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
         Dataset.from_dict({"odd": [b"\xff"]}).to_json(path)
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
+
+
+@pytest.mark.parametrize("method", ["to_csv", "to_json"])
+def test_a_file_is_not_replaced_where_rows_are_to_be_added(method: str, tmp_path: Path) -> None:
+    dataset, path = Dataset.from_dict({"a": [1]}), tmp_path / "a.txt"
+    getattr(dataset, method)(path, mode="w")
+    before = path.read_bytes()
+    with pytest.raises(ConfigurationError, match="'ab'"):
+        getattr(dataset, method)(path, mode="a")
+    assert path.read_bytes() == before
+    with path.open("ab") as file:
+        size = getattr(dataset, method)(file)
+    assert path.read_bytes() == before + before[-size:]
+
+
+def test_options_that_pandas_does_not_take_are_one_error(tmp_path: Path) -> None:
+    dataset, path = Dataset.from_dict({"a": [1]}), tmp_path / "a.txt"
+    for method in (dataset.to_csv, dataset.to_json):
+        with pytest.raises(ArgumentTypeError, match="bogus"):
+            method(path, bogus=1)
+    with pytest.raises(ConfigurationError, match="orient"):
+        dataset.to_json(path, orient="bogus")
+    with pytest.raises(ConfigurationError, match="no_such"):
+        dataset.to_csv(path, encoding="no_such")
+    assert not path.exists()
