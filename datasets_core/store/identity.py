@@ -68,6 +68,10 @@ class ValueWriter:
             self._write_container(value)
         except RecursionError as error:
             raise self._unhashable(f"a {_name(type(value))} is nested too deep") from error
+        except UnhashableError:
+            raise
+        except Exception as error:  # what a strange value does when it is read is no failure of the user's program
+            raise self._unhashable(f"a {_name(type(value))} cannot be read ({error})") from error
         finally:
             del self._open[id(value)]
 
@@ -173,11 +177,13 @@ class ValueWriter:
             self._items("cached", (value.__wrapped__,), 1)
         elif isinstance(value, (staticmethod, classmethod)):
             self._items(type(value).__name__, (value.__func__,), 1)
+        elif isinstance(value, np.ufunc) and not _is_named_ufunc(value):
+            raise self._unhashable(f"the ufunc {value.__name__!r} does not tell what it calls")
         else:  # built in: its name, and the object it is bound to
             owner = getattr(value, "__self__", None)
-            self._put("builtin", f"{getattr(value, '__module__', None)}.{value.__qualname__}".encode())
+            self._put("builtin", f"{getattr(value, '__module__', None)}.{_qualified(value)}".encode())
             if owner is not None and not isinstance(owner, types.ModuleType):
-                with self._on_the_way(f"the method {value.__qualname__!r}"):
+                with self._on_the_way(f"the method {_qualified(value)!r}"):
                     self.write(owner)
 
     def _write_python_function(self, value: types.FunctionType) -> None:
@@ -437,7 +443,14 @@ def _content(path: str) -> bytes:
 
 
 def _ipc(value: Any) -> bytes:
-    array = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+    """Arrow data in one form, however it is cut."""
+    try:
+        array = _whole(value)
+    except (pa.ArrowInvalid, pa.ArrowCapacityError):  # more bytes than the offsets of one array reach: two halves of the rows
+        if len(value) < 2:
+            raise
+        half = len(value) // 2
+        return b"".join(hashlib.blake2b(_ipc(part)).digest() for part in (value.slice(0, half), value.slice(half)))
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
     sink = pa.BufferOutputStream()
     schema = pa.schema([pa.field("", value.type)])
@@ -447,9 +460,23 @@ def _ipc(value: Any) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
+def _whole(value: Any) -> Any:
+    return value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+
+
 def _is_of_numpy_random(value: Any) -> bool:
     random = sys.modules.get("numpy.random")  # 10 ms to import, which numpy puts off too
     return random is not None and isinstance(value, (random.Generator, random.RandomState, random.BitGenerator))
+
+
+def _is_named_ufunc(value: np.ufunc) -> bool:
+    """Whether a ufunc is what its name says: one of `np.frompyfunc` is known to nobody."""
+    homes = (np, sys.modules.get("scipy.special"))
+    return any(getattr(home, value.__name__, None) is value for home in homes)
+
+
+def _qualified(value: Any) -> str:
+    return str(getattr(value, "__qualname__", None) or value.__name__)
 
 
 def _text(value: Any) -> bytes:

@@ -10,9 +10,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from datasets_core.errors import UnhashableError
+from datasets_core.store import identity
 from datasets_core.store.fingerprint import Hasher
 
 _DB = sqlite3.connect(":memory:", check_same_thread=False)
@@ -25,6 +28,11 @@ class _Holder:
 
     def act(self, row: Any) -> Any:
         return row
+
+
+class _Broken:
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return 5
 
 
 def _asks(row: Any) -> Any:
@@ -57,6 +65,8 @@ def _closing_over(held: Any) -> Callable[[Any], Any]:
         (_Holder(n for n in range(3)), r"a builtins\.generator is another one in every process, reached by attribute 'held'"),
         (threading.Lock().acquire, r"the method 'lock\.acquire'"),
         ((io.BytesIO(), {threading.Lock()}), r"a _thread\.lock"),
+        (_Holder({"x": _Broken()}), r"a .*_Broken cannot be read \(.*\), reached by attribute 'held' of a .*_Holder, key 'x'"),
+        (_Holder(np.frompyfunc(_Holder, 1, 1)), r"the ufunc .* does not tell what it calls, reached by attribute 'held'"),
     ],
 )
 def test_what_has_no_lasting_identity_is_named_with_the_way_to_it(value: Any, way: str) -> None:
@@ -85,3 +95,16 @@ def test_objects_in_sets_that_contain_them_have_a_hash() -> None:
     first.held, second.held = {second}, {first}
 
     assert Hasher.hash(first) == Hasher.hash(second)
+
+
+def test_more_text_than_one_array_holds_is_hashed_by_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def whole(value: Any) -> Any:
+        if len(value) > 2:
+            raise pa.ArrowInvalid("offset overflow while concatenating arrays")
+        return value.combine_chunks()
+
+    monkeypatch.setattr(identity, "_whole", whole)
+
+    first = Hasher.hash(pa.chunked_array([["a"], ["b", "c"], ["d", "e"]]))
+    assert first == Hasher.hash(pa.chunked_array([["a", "b", "c"], ["d"], ["e"]]))
+    assert first != Hasher.hash(pa.chunked_array([["a", "b", "c"], ["d"], ["f"]]))
