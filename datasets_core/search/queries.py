@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from datasets_core.results.widening import Written
 
 _BATCH_ROWS = 1 << 16
+_HUGE = {"HUGEINT", "UHUGEINT"}  # sums and counts, which duckdb computes in 128 bits and hands over as decimals
 _CLOSED = {
     "enable_external_access": "false",  # a query reads and writes no file, loads no extension
     "python_enable_replacements": "false",  # nor a variable of the program
@@ -77,8 +78,6 @@ class Queries(Tabled):
         >>> ds.sql("select word, max(n) as most from ds group by word order by word")[:]
         {'word': ['a', 'b'], 'most': [3, 2]}
         """
-        import uuid
-
         if not isinstance(query, str):
             raise ArgumentTypeError(f"A query is a string, found {type(query).__name__}. Give SQL, as 'select * from ds'.")
         for name, other in others.items():
@@ -86,20 +85,36 @@ class Queries(Tabled):
                 what = "'ds' is this dataset itself" if name == "ds" else f"{name}= is {type(other).__name__}, no Dataset"
                 raise ArgumentTypeError(f"{what}. Give other datasets by other names.")
         duckdb = _duckdb()
+        datasets = {"ds": self, **others}
+        try:
+            made = self._answer(duckdb, query, datasets, is_wide=False)
+        except _TooLargeError:
+            made = self._answer(duckdb, query, datasets, is_wide=True)
+        made._format = type(made._format)()
+        return made
+
+    def _answer(self, duckdb: Any, query: str, datasets: dict[str, Tabled], *, is_wide: bool) -> Self:
+        """The rows of the query; integers of 128 bits are int64, or (`is_wide`) decimals."""
+        import uuid
+
         with _session(duckdb, query) as connection:
-            for name, dataset in {"ds": self, **others}.items():
+            for name, dataset in datasets.items():
                 connection.register(name, _readable(dataset))
             found = connection.sql(query)
             if found is None:
                 raise QueryError(query, "it gives no rows", advice="Write a SELECT")
+            kinds = dict(zip(found.columns, map(str, found.types), strict=True))
+            huge = [] if is_wide else [name for name, kind in kinds.items() if kind in _HUGE]
             read = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # its name before duckdb 2.0
             reader = read(_BATCH_ROWS)
-            features = _features(reader.schema, [self, *others.values()], query)
+            features = _features(reader.schema, [*datasets.values()], query, huge)
             lineage = Lineage.known(uuid.uuid4().hex[:16], lasts=False)  # a query may be random, or ask for the time
-            table = _kept(self, lineage, reader, features)
-            made = self._replaced(table, features, "sql", new_fingerprint=lineage.fingerprint)
-        made._format = type(made._format)()
-        return made
+            table = _kept(self, lineage, reader, features, huge)
+            return self._replaced(table, features, "sql", new_fingerprint=lineage.fingerprint)
+
+
+class _TooLargeError(Exception):
+    """An integer of a result is beyond int64."""
 
 
 def _duckdb() -> Any:
@@ -138,12 +153,12 @@ def _plain(table: pa.Table) -> pa.Table:
     return table.cast(pa.schema([field.remove_metadata() for field in table.schema]))
 
 
-def _features(schema: pa.Schema, sources: list[Tabled], query: str) -> Features:
+def _features(schema: pa.Schema, sources: list[Tabled], query: str, huge: list[str]) -> Features:
     """The features of a result: of each column that of the first source which has it by that name and type."""
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
         raise QueryError(query, f"two columns of its result are called {twice!r}", advice="Rename one with AS")
-    found = Features.from_arrow_schema(pa.schema([_common(field) for field in schema]))
+    found = Features.from_arrow_schema(pa.schema([_common(field, huge) for field in schema]))
     for name in found:
         for source in sources:
             kind = source.features.get(name)
@@ -153,12 +168,9 @@ def _features(schema: pa.Schema, sources: list[Tabled], query: str) -> Features:
     return found
 
 
-def _common(field: pa.Field) -> pa.Field:
+def _common(field: pa.Field, huge: list[str]) -> pa.Field:
     """A column of duckdb's in a type that features know."""
-    kind = field.type
-    if pa.types.is_decimal(kind) and kind.precision == 38 and kind.scale == 0:
-        return pa.field(field.name, pa.int64())  # sums and counts, which duckdb computes in 128 bits
-    return pa.field(field.name, _shape(kind))
+    return pa.field(field.name, pa.int64() if field.name in huge else _shape(field.type))
 
 
 def _fits(feature: FeatureType, arrow_type: pa.DataType) -> bool:
@@ -183,8 +195,12 @@ def _shape(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _kept(dataset: Tabled, lineage: Lineage, reader: pa.RecordBatchReader, features: Features) -> Any:
-    """The rows of the reader: in memory up to a size, in a temporary folder beyond it."""
+def _kept(dataset: Tabled, lineage: Lineage, reader: pa.RecordBatchReader, features: Features, huge: list[str]) -> Any:
+    """The rows of the reader: in memory up to a size, in a temporary folder beyond it.
+
+    Raises:
+        _TooLargeError: a value of the columns `huge` is beyond int64.
+    """
     from datasets_core.results.cached import MEMORY_BYTES, kept, place_of  # they import the writer: a query alone needs it
     from datasets_core.results.widening import WideningWriter
 
@@ -194,7 +210,7 @@ def _kept(dataset: Tabled, lineage: Lineage, reader: pa.RecordBatchReader, featu
         writer = WideningWriter(folder, "part", most_bytes=MEMORY_BYTES)
         try:
             for batch in reader:
-                columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+                columns = [_cast(column, field, huge) for column, field in zip(batch.columns, schema, strict=True)]
                 writer.write(pa.RecordBatch.from_arrays(columns, schema=schema), features)
             if not writer.rows:
                 empty = [pa.nulls(0, field.type) for field in schema]
@@ -205,3 +221,10 @@ def _kept(dataset: Tabled, lineage: Lineage, reader: pa.RecordBatchReader, featu
             raise
 
     return kept(replace(place_of(dataset, lineage), most_bytes=MEMORY_BYTES), make).table
+
+
+def _cast(column: pa.Array, field: pa.Field, huge: list[str]) -> pa.Array:
+    try:
+        return column.cast(field.type)
+    except pa.ArrowInvalid as error:
+        raise _TooLargeError if field.name in huge else error from error

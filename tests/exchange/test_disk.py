@@ -22,8 +22,8 @@ from datasets_core import ClassLabel, Dataset, DatasetDict, Features, Value, con
 from datasets_core.errors import (
     ConfigurationError,
     DamagedShardError,
-    DatasetDiskError,
     DatasetsCoreError,
+    FileInPlaceError,
     FileNotFoundDatasetsError,
     ManifestError,
 )
@@ -212,9 +212,9 @@ def test_a_full_disk_leaves_the_old_copy_and_nothing_else(
     assert sorted(map(str, tmp_path.rglob("*"))) == files
 
 
-def test_a_file_in_the_place_of_the_folder_is_a_disk_error(tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_the_folder_is_named_and_stands(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("no folder")
-    with pytest.raises(DatasetDiskError):
+    with pytest.raises(FileInPlaceError, match="plain is a file"):
         _some().save_to_disk(tmp_path / "plain")
     assert (tmp_path / "plain").read_text() == "no folder"
     assert os.listdir(tmp_path) == ["plain"]

@@ -1,6 +1,7 @@
 """SQL gives datasets that keep the features of their columns; a query reaches nothing but the datasets it is given."""
 
 import os
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +52,14 @@ def test_aggregates_are_plain_numbers(dataset) -> None:
 
     assert found[:] == {"label": [0, 1], "total": [1, 5], "mean": [1.0, 2.5], "num": [1, 2]}
     assert found.features["label"] == FEATURES["label"] and found.features["total"] == Value("int64")
+
+
+def test_decimals_stay_and_what_is_beyond_int64_is_a_decimal(dataset) -> None:
+    found = dataset.sql("select id::decimal(38, 0) as d, 10::hugeint as h from ds where id = 1")
+    assert found.features == {"d": Value("decimal128(38, 0)"), "h": Value("int64")} and found[0] == {"d": Decimal(1), "h": 10}
+
+    found = dataset.sql(f"select {10**30} as big, sum(id) as total, sum({9 * 10**18}) as s from ds")
+    assert found[0] == {"big": Decimal(10**30), "total": Decimal(6), "s": Decimal(27 * 10**18)}
 
 
 def test_a_column_of_another_type_gets_its_own_feature(dataset) -> None:
@@ -105,7 +114,6 @@ def test_a_query_reaches_no_files_and_no_variables(tmp_path, query) -> None:
         ("select nope from ds", "nope"),
         ("select error('boom') as e from ds", "boom"),
         ("select id, id from ds", "called 'id'"),
-        ("select sum(9000000000000000000) as s from ds", "out of bounds|overflow"),
         ("", "no rows"),
     ],
 )
