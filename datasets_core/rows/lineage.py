@@ -47,7 +47,7 @@ class Lineage:
     @property
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that tell the rows from all others; random where a part cannot be hashed."""
-        waiting = [self]
+        waiting: list[Lineage] = [self]
         while waiting:  # no recursion: a chain may be thousands of operations long
             lineage = waiting[-1]
             unknown = [part for part in lineage._parts if isinstance(part, Lineage) and part._found is None]

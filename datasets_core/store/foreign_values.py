@@ -45,7 +45,7 @@ def _dataset_parts(value: Any) -> Sequence[Any]:
 def _tensor_parts(value: Any) -> Sequence[Any]:
     import torch
 
-    plain = value.detach().cpu()
+    plain = value.detach().cpu().resolve_conj().resolve_neg()
     if plain.layout is not torch.strided:
         plain = plain.to_dense()
     raw = plain.contiguous().flatten().view(torch.uint8).numpy()
@@ -54,9 +54,14 @@ def _tensor_parts(value: Any) -> Sequence[Any]:
 
 def _pandas_parts(value: Any) -> Sequence[Any]:
     if type(value).__name__ == "Series":
-        return value.name, value.index.array, value.array, value.attrs
+        return value.name, _index_parts(value.index), value.array, value.attrs
     columns = [value.iloc[:, place].array for place in range(value.shape[1])]
-    return list(value.columns), value.index.array, list(value.index.names), columns, value.attrs
+    return _index_parts(value.columns), _index_parts(value.index), columns, value.attrs
+
+
+def _index_parts(index: Any) -> Sequence[Any]:
+    """The values of each level of an index, and the names of the levels."""
+    return [index.get_level_values(level).array for level in range(index.nlevels)], list(index.names)
 
 
 def _tokenizer_parts(value: Any) -> Sequence[Any]:

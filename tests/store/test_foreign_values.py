@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
+from datasets_core.errors import UnhashableError
 from datasets_core.store.fingerprint import Hasher
 
 
@@ -55,6 +56,24 @@ def test_frames_are_their_columns() -> None:
     assert len({Hasher.hash(frame) for frame in frames}) == len(frames)
     assert [Hasher.hash(frame) for frame in frames] == [Hasher.hash(pickle.loads(pickle.dumps(frame))) for frame in frames]
     assert Hasher.hash(polars.concat([polars.DataFrame({"a": [1]}), polars.DataFrame({"a": [2]})])) == Hasher.hash(made[5])
+
+
+def test_frames_of_many_levels_are_their_values_and_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2]}, index=pandas.MultiIndex.from_tuples([(1, 2), (3, 4)], names=["x", "y"]))
+
+    assert Hasher.hash(frame) == Hasher.hash(frame.copy())
+    assert Hasher.hash(frame) != Hasher.hash(frame.rename_axis(["x", "z"]))
+    assert Hasher.hash(frame) != Hasher.hash(frame.rename_axis("columns", axis=1))
+    assert Hasher.hash(frame) != Hasher.hash(frame.set_axis(pandas.MultiIndex.from_tuples([(1, 2), (3, 5)], names=["x", "y"])))
+
+
+def test_tensors_that_are_views_are_their_values_and_those_without_are_none() -> None:
+    torch = pytest.importorskip("torch")
+
+    assert Hasher.hash(torch.tensor([1 + 2j]).conj()) == Hasher.hash(torch.tensor([1 - 2j]))
+    with pytest.raises(UnhashableError, match=r"torch\.Tensor cannot be read"):
+        Hasher.hash(torch.empty(2, device="meta"))
 
 
 def test_what_a_call_leaves_in_a_tokenizer_does_not_count() -> None:
