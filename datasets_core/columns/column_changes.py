@@ -16,7 +16,7 @@ from datasets_core.features.codec import Decoder
 from datasets_core.features.schema import Features
 from datasets_core.format.formatter import RowFormat
 from datasets_core.format.row_reader import RowReader
-from datasets_core.rows.arguments import names_of
+from datasets_core.rows.arguments import as_int, names_of
 from datasets_core.rows.tabled import Tabled
 from datasets_core.store.table import RowTable
 
@@ -104,14 +104,14 @@ class ColumnChanges(Tabled):
     ) -> Self:
         """The columns under other features, in the order of these.
 
-        Only columns whose stored type changes are written anew; the others stay where they are. Nothing is lost on the way: a
-        value that does not fit is an error, before anything has changed.
+        Only columns whose stored type changes are written anew; the others stay where they are, unless a file is named. Nothing
+        is lost on the way: a value that does not fit is an error, before anything has changed.
 
         Args:
             features: for exactly the columns that there are.
             keep_in_memory: keep what is written anew in memory.
             load_from_cache_file: take it from the cache where it stands; None: if caching is on.
-            cache_file_name: the file to write it to.
+            cache_file_name: a file to write all columns of the shown rows to.
             batch_size, writer_batch_size, num_proc: have no effect: columns are cast by Arrow, in blocks.
 
         >>> Dataset(pa.table({"a": [1, 2]})).cast(Features({"a": Value("string")}))[1]
@@ -124,6 +124,9 @@ class ColumnChanges(Tabled):
         from datasets_core.columns.casting import cast_features
 
         wanted = cast_features(features, self.features)
+        for name, given in (("batch_size", batch_size), ("num_proc", num_proc)):
+            if given is not None:
+                as_int(name, given)
         return self._cast(
             wanted,
             "cast",
@@ -323,10 +326,18 @@ class ColumnChanges(Tabled):
         **keeping: Any,
     ) -> Self:
         """Some columns computed anew, the others as they are stored, all under `features` and in their order."""
-        from datasets_core.columns.recompute import recomputed, retyped_schema, with_columns_of
+        from datasets_core.columns.recompute import recomputed, retyped_schema, whole_rows, with_columns_of
+        from datasets_core.results.cached import written
         from datasets_core.store.beside import spread
 
         other = self._derived(operation, *arguments, new_fingerprint=new_fingerprint)
+        if keeping.get("cache_file_name") is not None:
+            source, shown = self._table, self._index
+            other._table = written(
+                self, other._lineage, lambda: whole_rows(source, shown, changes, features), features, **keeping
+            )
+            other._index, other._info.features = None, features
+            return other
         if changes and self._index is not None and _SPARSE * len(self._index) < self._table.num_rows:
             other._table, other._index = self._gathered(keep_in_memory=bool(keeping.get("keep_in_memory"))), None
         table, index = other._table, other._index
@@ -335,8 +346,6 @@ class ColumnChanges(Tabled):
             # These are rows of the table, not of the dataset: another table of the same rows needs others.
             place = () if index is None else (table.num_rows, index)
             lineage = other._lineage.then("columns", list(changes), *place)
-            from datasets_core.results.cached import written
-
             rows = written(self, lineage, lambda: recomputed(table, index, changes), made, **keeping)
             table = with_columns_of(table, rows)
         if table.column_names != list(features):

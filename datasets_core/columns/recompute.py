@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CellCastError
-from datasets_core.features.base import feature_to_field
+from datasets_core.features.base import feature_to_arrow, feature_to_field
 from datasets_core.features.nesting import Misfit, bitmap
 from datasets_core.features.schema import Features
 from datasets_core.rows.blocks import joined_blocks
-from datasets_core.store.beside import beside
+from datasets_core.store.beside import beside, viewed
 from datasets_core.store.table import Ints, RowTable
 
 if TYPE_CHECKING:
@@ -94,6 +94,27 @@ def _changed(table: RowTable, index: Ints | None, changes: Mapping[str, Change])
                 row = _row_of(start + misfit.index, index)
                 raise CellCastError(f"{name}{misfit.path}", misfit.reason, row=row) from misfit.__cause__
         yield arrays
+
+
+def whole_rows(
+    table: RowTable, index: Ints | None, changes: Mapping[str, Change], features: Features
+) -> Iterator[pa.RecordBatch]:
+    """All columns of `features`, changed ones among them, for the rows that are shown, in the order in which they are.
+
+    Raises:
+        CellCastError: a value does not fit; it names column and row.
+    """
+    start = 0
+    for block in joined_blocks(table.select(list(features)), index):
+        arrays = []
+        for name, column in zip(features, block.columns, strict=True):
+            try:
+                made = changes[name](column) if name in changes else column
+            except Misfit as misfit:
+                raise CellCastError(f"{name}{misfit.path}", misfit.reason, row=start + misfit.index) from misfit.__cause__
+            arrays.append(viewed(made, feature_to_arrow(features[name])))
+        yield pa.RecordBatch.from_arrays(arrays, list(features))
+        start += block.num_rows
 
 
 def _row_of(row: int, index: Ints | None) -> int:

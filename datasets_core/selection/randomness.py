@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-def random_generator(seed: Any, generator: Any) -> Generator:
+def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Generator:
     """The generator that was given, or one made of the seed; without a seed, of the global state of `np.random`.
 
     The global state moves on by one number, so that a second call gives another order.
@@ -22,9 +22,11 @@ def random_generator(seed: Any, generator: Any) -> Generator:
 
     Raises:
         ArgumentTypeError: it is no numpy Generator, or the seed is no number.
-        ConfigurationError: a negative seed.
+        ConfigurationError: a negative seed, or a seed and a generator, which `verb` was given.
     """
     random = np.random
+    if seed is not None and generator is not None:
+        raise ConfigurationError(f"{verb}() got a seed and a generator. Give one of them.")
     if generator is not None:
         if not isinstance(generator, random.Generator):
             raise ArgumentTypeError(

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core._lazy import later
-from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.errors import ArgumentTypeError, CellCastError, ConfigurationError
 from datasets_core.features.codec import cast_table
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
@@ -52,6 +52,7 @@ class Selection(Tabled):
         """
         if isinstance(indices, int):
             raise ArgumentTypeError(f"select() takes several rows, found the int {indices}. Use select([{indices}]).")
+        _check_files("select", keep_in_memory, indices_cache_file_name)
         return self._selected(row_numbers(indices, self.num_rows), new_fingerprint)._mapped(indices_cache_file_name)
 
     def take(self, n: int) -> Self:
@@ -88,6 +89,7 @@ class Selection(Tabled):
         >>> dataset.shard(num_shards=2, index=0)["a"][:], dataset.shard(num_shards=2, index=0, contiguous=False)["a"][:]
         ([0, 1, 2], [0, 2, 4])
         """
+        _check_files("shard", keep_in_memory, indices_cache_file_name)
         num_shards, index = as_int("num_shards", num_shards), as_int("index", index)
         if not 0 <= index < num_shards:
             raise ConfigurationError(f"There is no part {index} of {num_shards}. Give an index from 0 to num_shards - 1.")
@@ -125,13 +127,10 @@ class Selection(Tabled):
         """
         from datasets_core.selection.randomness import random_generator  # what draws and sorts: 5 ms that reading does without
 
-        if seed is not None and generator is not None:
-            raise ConfigurationError("shuffle() got a seed and a generator. Give one of them.")
-        if keep_in_memory and indices_cache_file_name is not None:
-            raise ConfigurationError("shuffle() got keep_in_memory and indices_cache_file_name. Give one of them.")
-        chance = random_generator(seed, generator)
+        _check_files("shuffle", keep_in_memory, indices_cache_file_name)
+        chance = random_generator(seed, generator, verb="shuffle")
         if not self.num_rows:
-            return self
+            return self._selected(range(0), new_fingerprint, "shuffle", None)
         key = Hasher.hash(chance)
         shuffled = self._selected(chance.permutation(self.num_rows), new_fingerprint, "shuffle", key)
         return shuffled._mapped(indices_cache_file_name)
@@ -167,6 +166,9 @@ class Selection(Tabled):
         """
         from datasets_core.selection.sorting import SortKeys, sorted_rows
 
+        _check_files("sort", keep_in_memory, indices_cache_file_name)
+        if not isinstance(column_names, Iterable):
+            raise ArgumentTypeError(f"sort() takes the name of a column or several, found {column_names!r}. Give its name.")
         names = [column_names] if isinstance(column_names, str) else list(column_names)
         self._check_columns(names)
         if not names:
@@ -216,7 +218,8 @@ class Selection(Tabled):
         ([3, 2, 1], [4])
 
         Raises:
-            ConfigurationError: sizes that do not add up, or a column whose classes cannot be in both parts.
+            ConfigurationError: sizes that do not add up, a column whose classes cannot be in both parts, or a seed and a
+                generator.
             UnknownColumnError: a column that does not exist.
         """
         from datasets_core.selection.randomness import random_generator
@@ -231,14 +234,20 @@ class Selection(Tabled):
                     f"Column {stratify_by_column!r} is no ClassLabel, so that it cannot be stratified by. "
                     "Make it one by class_encode_column()."
                 )
+        _check_files("train_test_split", keep_in_memory, train_indices_cache_file_name, test_indices_cache_file_name)
+        chance = random_generator(seed, generator, verb="train_test_split") if shuffle else None
         if not self.num_rows:
-            return _grouped({"train": self, "test": self})
+            return _grouped(
+                {
+                    "train": self._selected(range(0), train_new_fingerprint, "train part", None),
+                    "test": self._selected(range(0), test_new_fingerprint, "test part", None),
+                }
+            )
         num_train, num_test = part_sizes(self.num_rows, test_size, train_size)
         key: tuple[Any, ...] = (num_train, num_test, stratify_by_column)
         train: Any = range(num_train)
         test: Any = range(num_train, num_train + num_test)
-        if shuffle:
-            chance = random_generator(None if generator is not None else seed, generator)
+        if chance is not None:
             key = (*key, Hasher.hash(chance))
             if stratify_by_column is None:
                 order = chance.permutation(self.num_rows)
@@ -273,27 +282,30 @@ class Selection(Tabled):
     ) -> Self:
         """The same rows, written in the order in which they are shown, so that they are read without an index.
 
-        Rows that are read so already, those of a run for example, are left where they are.
+        Rows that are read so already, those of a run for example, are left where they are, unless a file is named for them.
 
         Args:
             keep_in_memory: write no file.
             cache_file_name: the file to write, instead of a folder in the cache.
             features: what the columns are to be; the same as now if None.
             new_fingerprint: the identity of the result.
-            writer_batch_size, disable_nullable, num_proc: have no effect: Arrow gathers the rows in blocks, in this process.
+            disable_nullable: refuse null.
+            writer_batch_size, num_proc: have no effect: Arrow gathers the rows in blocks, in this process.
 
         >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0]).flatten_indices()["a"][:]
         [3, 1]
 
         Raises:
-            CastError: a value that does not fit `features`.
+            CastError: a value that does not fit `features`, or null with disable_nullable=True.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         from datasets_core.results.cached import MEMORY_BYTES, written  # 20 ms that reading does without
 
         table, index, wanted = self._table, self._index, as_features(features) or self.features
         other = self._replaced(table, wanted, "flatten_indices", features, new_fingerprint=new_fingerprint)
-        if index is None and wanted == self.features:
+        if disable_nullable:
+            _refuse_nulls(table, index)
+        if index is None and wanted == self.features and cache_file_name is None:
             return other
 
         def batches() -> Iterator[pa.RecordBatch]:
@@ -342,6 +354,20 @@ class Selection(Tabled):
 _UNLABELED = 2**63 - 1  # behind all classes
 _NULLS_FIRST = {"at_start": True, "first": True, "at_end": False, "last": False}
 _ROWS_PER_PIECE = 256  # from here on, pieces that repeat take less memory than an index
+
+
+def _refuse_nulls(table: RowTable, index: Any) -> None:
+    for batch in table.batches() if index is None else table.batches_at(index):
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if column.null_count:
+                reason = "a value is null, which disable_nullable=True refuses"
+                raise CellCastError(name, reason, what="The dataset", advice="Fill or leave out such rows")
+
+
+def _check_files(verb: str, keep_in_memory: bool, *paths: str | None) -> None:
+    """Refuse a file for an index that is to be kept in memory."""
+    if keep_in_memory and any(path is not None for path in paths):
+        raise ConfigurationError(f"{verb}() got keep_in_memory=True and a file for the index. Give one of them.")
 
 
 def _grouped(splits: dict[str, Any]) -> Any:

@@ -92,17 +92,18 @@ class Transforms(Tabled):
         from datasets_core.results.cached import place_of
         from datasets_core.transforms.map_jobs import mapped
         from datasets_core.transforms.mapping import Plan
-        from datasets_core.transforms.row_jobs import as_size
+        from datasets_core.transforms.row_jobs import as_size, number_of_parts
 
         inputs, removed = self._named(input_columns), self._named(remove_columns)
         asked = as_features(features)
         if on_mixed_types not in (None, "use_json"):
             raise ConfigurationError(f"on_mixed_types={on_mixed_types!r} has no meaning. Give 'use_json' or None.")
         size = as_size(batch_size)
-        if not self.num_rows or (batched and drop_last_batch and size is not None and size > self.num_rows):
-            return self._without_rows(removed or ())
         calls = self._calls("map", function or _same, fn_kwargs, with_indices, with_rank)
         _check_engine(engine)
+        number_of_parts(num_proc, 1)
+        if not self.num_rows or (batched and drop_last_batch and size is not None and size > self.num_rows):
+            return self._without_rows(removed or ())
         plan = Plan(
             calls,
             inputs,
@@ -213,7 +214,7 @@ class Transforms(Tabled):
         """Rows put together: each row of the result holds the lists of `batch_size` rows, or of a run of rows.
 
         Args:
-            batch_size: how many; 0 or less for all.
+            batch_size: how many; 0 or less for all; has no effect beside `by_column`.
             by_column: put rows together that follow one another and have the same values in this column, or these columns.
             drop_last_batch: leave out the last if it has fewer rows than `batch_size`; runs of rows are whole, and stay.
             num_proc: has no effect; lists are made without a look at values.
@@ -228,8 +229,9 @@ class Transforms(Tabled):
         """
         from datasets_core.results.cached import written
         from datasets_core.transforms.batching import batched_features, even_starts, grouped, run_starts
-        from datasets_core.transforms.row_jobs import as_size
+        from datasets_core.transforms.row_jobs import as_size, number_of_parts
 
+        number_of_parts(num_proc, 1)
         names = self._named(by_column)
         if names is None and batch_size is None:
             raise ConfigurationError("batch() takes a batch_size or a by_column. Give one of them.")
@@ -271,6 +273,8 @@ class Transforms(Tabled):
 
         if not callable(function):
             raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
+        if fn_kwargs is not None and not isinstance(fn_kwargs, Mapping):
+            raise ArgumentTypeError(f"fn_kwargs={fn_kwargs!r} are no arguments by name. Give a dict.")
         split = None if self._split is None else str(self._split)
         return Calls(function, dict(fn_kwargs or {}), with_indices, with_rank, verb, split)
 

@@ -479,3 +479,16 @@ def test_what_is_done_is_known_by_its_fingerprint(small: Dataset) -> None:
     assert [act(pickle.loads(pickle.dumps(small)))._fingerprint for act in _ACTS] == found
     assert small.add_column("c", [1, 2, 3], new_fingerprint="ab")._fingerprint == "ab"
     assert small.cast_column("a", Value("int8"), new_fingerprint="ab")._fingerprint == "ab"
+
+
+def test_a_named_file_holds_all_columns_of_the_shown_rows(tmp_path: Path) -> None:
+    dataset = _on_disk(tmp_path / "rows", pa.table({"a": [0, 1, 2], "b": ["x", "y", "z"]})).select([2, 0])
+    wanted = Features({"b": Value("string"), "a": Value("string")})
+    for number, features in enumerate((wanted, dataset.features)):
+        path = str(tmp_path / f"named-{number}.arrow")
+
+        named = dataset.cast(features, cache_file_name=path)
+
+        assert named.cache_files == [{"filename": path}]
+        assert named.features == features
+        assert named.to_list() == Dataset.from_file(path).to_list() == dataset.cast(features).to_list()

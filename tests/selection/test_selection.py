@@ -149,7 +149,7 @@ def test_the_fingerprint_of_an_order_is_that_of_its_seed() -> None:
 def test_shuffles_that_contradict_themselves_are_refused(small: Dataset) -> None:
     with pytest.raises(ConfigurationError, match="a seed and a generator"):
         small.shuffle(seed=1, generator=np.random.default_rng(1))
-    with pytest.raises(ConfigurationError, match="keep_in_memory and indices_cache_file_name"):
+    with pytest.raises(ConfigurationError, match="keep_in_memory=True and a file"):
         small.shuffle(seed=1, keep_in_memory=True, indices_cache_file_name="x")
 
 
@@ -303,3 +303,36 @@ def test_rows_can_be_flattened_into_other_types() -> None:
     assert flat["n"][:] == ["2", "0"]
     with pytest.raises(CastError, match="'t'"):
         Dataset.from_dict({"t": ["x", "y"]}).select([1, 0]).flatten_indices(features=Features({"t": Value("int8")}))
+
+
+def test_parts_of_no_rows_are_datasets_of_their_own() -> None:
+    empty = Dataset.from_dict({"a": []})
+    parts = empty.train_test_split()
+    copies = [empty.shuffle(seed=1), parts["train"], parts["test"]]
+
+    copies[1].set_format("numpy")
+
+    assert [each.format["type"] for each in (empty, *copies)] == [None, None, "numpy", None]
+
+
+def test_one_rule_for_chance_and_for_files(small: Dataset) -> None:
+    with pytest.raises(ConfigurationError, match="a seed and a generator"):
+        small.train_test_split(seed=1, generator=np.random.default_rng(1))
+    with pytest.raises(ConfigurationError, match="keep_in_memory"):
+        small.train_test_split(keep_in_memory=True, test_indices_cache_file_name="x")
+    with pytest.raises(ConfigurationError, match="keep_in_memory"):
+        small.select([1, 0], keep_in_memory=True, indices_cache_file_name="x")
+    with pytest.raises(ConfigurationError, match="keep_in_memory"):
+        small.sort("a", keep_in_memory=True, indices_cache_file_name="x")
+    with pytest.raises(ArgumentTypeError, match="name of a column"):
+        small.sort(5)  # type: ignore[arg-type]
+
+
+def test_flattened_rows_are_written_where_they_are_told_and_hold_no_null(tmp_path: Path) -> None:
+    rows, path = Dataset.from_dict({"a": [1, None]}), str(tmp_path / "rows.arrow")
+
+    assert rows.flatten_indices(cache_file_name=path).cache_files == [{"filename": path}]
+    assert Dataset.from_file(path)["a"][:] == [1, None]
+    with pytest.raises(CastError, match="null, which disable_nullable=True refuses"):
+        rows.flatten_indices(disable_nullable=True)
+    assert rows.select([0]).flatten_indices(disable_nullable=True)["a"][:] == [1]

@@ -450,3 +450,22 @@ def test_columns_that_only_the_features_name_are_as_long_as_the_others() -> None
     twice = Dataset.from_dict({"a": [1, 2]}).map(lambda batch: {"a": batch["a"] * 2}, batched=True, features=kinds)
 
     assert twice[:] == {"a": [1, 2, 1, 2], "z": [None] * 4}
+
+
+def test_arguments_are_checked_for_no_rows_too() -> None:
+    for rows in (Dataset.from_dict({"a": []}), Dataset.from_dict({"a": [1]})):
+        with pytest.raises(ArgumentTypeError, match="takes a function"):
+            rows.map(5)  # type: ignore[arg-type]
+        with pytest.raises(ArgumentTypeError, match="fn_kwargs=5"):
+            rows.map(lambda row: row, fn_kwargs=5)  # type: ignore[arg-type]
+        with pytest.raises(ConfigurationError, match="num_proc=-1"):
+            rows.batch(2, num_proc=-1)
+
+
+def test_a_batched_function_that_raises_stop_iteration_ends_no_rows() -> None:
+    def ends(rows: Any) -> Any:
+        raise StopIteration
+
+    for made in (Dataset.from_dict({"a": [1]}).map, Dataset.from_dict({"a": [1]}).filter):
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            made(ends, batched=True)
