@@ -174,7 +174,7 @@ class Search(Tabled):
         size, table = checked_batch_size(batch_size), self._table.select([column])
         train = None
         if train_size is not None:
-            head = vectors_of(column, blocks(*self._head_of(column, as_int("train_size", train_size))), dtype, train_size)
+            head = vectors_of(column, blocks(*self._head_of(column, _trained(train_size))), dtype, train_size)
             train = np.concatenate(list(head) or [np.zeros((0, 1), dtype=np.float32)])
         index.add(vectors_of(column, blocks(table, self._index), dtype, size), train, faiss_verbose)
         self._with_index(column if index_name is None else index_name, index)
@@ -214,7 +214,7 @@ class Search(Tabled):
 
         index = VectorIndex(device, string_factory, metric_type, custom_index)
         vectors, size = np.asarray(external_arrays, dtype=dtype), checked_batch_size(batch_size)
-        train = None if train_size is None else vectors[: as_int("train_size", train_size)]
+        train = None if train_size is None else vectors[: _trained(train_size)]
         index.add((vectors[start : start + size] for start in range(0, len(vectors), size)), train, faiss_verbose)
         self._with_index(index_name, index)
 
@@ -416,6 +416,12 @@ class Search(Tabled):
 
 def _found(rows: Sequence[int]) -> list[int]:
     return [int(row) for row in rows if row >= 0]
+
+
+def _trained(train_size: int) -> int:
+    if as_int("train_size", train_size) < 1:
+        raise ConfigurationError(f"train_size={train_size} vectors cannot train an index. Give 1 or more, or leave it out.")
+    return train_size
 
 
 def _at_least_one(k: int) -> int:

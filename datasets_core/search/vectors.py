@@ -123,16 +123,26 @@ class VectorIndex:
         """Write the index to a file, whole or not at all.
 
         Raises:
-            DatasetDiskError: the disk is full, read-only or forbidden.
+            ConfigurationError: it holds no vectors.
+            DatasetDiskError, DownloadError: the disk or the store refuses.
         """
+        if self.faiss_index is None:
+            raise ConfigurationError("The index holds no vectors. Add it to a dataset that has rows, then save it.")
         data = self._bytes().tobytes()
         path = os.fspath(file)
         if not files.is_url(path):
             files.write_atomically(files.local_path(path), data)
             return
+        import tempfile  # 8 ms that searching does without
+
+        from datasets_core.store.commit import again_on_failure, put_file
+
         store, inner = files.filesystem(path, storage_options)
-        with store.open(inner, "wb") as handle:
-            handle.write(data)
+        with tempfile.NamedTemporaryFile() as local:
+            local.write(data)
+            local.flush()
+            again_on_failure(path, lambda: store.makedirs(inner.rpartition("/")[0], exist_ok=True))
+            again_on_failure(path, lambda: put_file(store, local.name, inner, len(data)))
 
     @classmethod
     def load(cls, file: str | os.PathLike[str], device: Device, storage_options: dict[str, Any] | None) -> VectorIndex:
@@ -150,7 +160,7 @@ class VectorIndex:
             index.faiss_index = _on_device(faiss, faiss.deserialize_index(data), device)
         except FileNotFoundError as error:
             raise FileNotFoundDatasetsError(f"There is no index file {path}. Write one with save_faiss_index().") from error
-        except RuntimeError as error:
+        except RuntimeError as error:  # an empty file too
             raise IndexFileError(f"{path} holds no faiss index. Write it again with save_faiss_index().") from error
         return index
 
@@ -229,7 +239,7 @@ def vectors_of(name: str, batches: Iterable[pa.RecordBatch], dtype: Any, batch_s
             odd = np.flatnonzero((lengths != size) | (lengths < 1))
             values = lists.flatten()
             if len(odd) or values.null_count:
-                at = row + int(odd[0]) if len(odd) else row
+                at = row + int(odd[0] if len(odd) else np.flatnonzero(values.is_null())[0] // lengths[0])
                 what = "holds a vector with nulls" if not len(odd) else f"has no vector of {size} numbers"
                 raise CastError(f"Row {at} of column {name!r} {what}. Fill it, or leave the row out, before adding an index.")
             flat = values.to_numpy(zero_copy_only=False).astype(dtype, copy=False).reshape(-1, size)

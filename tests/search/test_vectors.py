@@ -80,6 +80,45 @@ def test_files_that_hold_no_index(dataset, tmp_path) -> None:
         dataset.take(10).load_faiss_index("a", tmp_path / "i")
 
 
+def test_an_index_without_vectors_is_no_file(dataset, tmp_path) -> None:
+    none = dataset.select([]).add_faiss_index("v")
+    with pytest.raises(ConfigurationError, match="no vectors"):
+        none.save_faiss_index("v", tmp_path / "i")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(IndexFileError, match="empty"):
+        none.load_faiss_index("a", tmp_path / "empty")
+
+
+def test_a_store_that_cuts_the_file_is_tried_again(dataset, monkeypatch) -> None:
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    sent, put = [], MemoryFileSystem.put_file
+
+    def cut_once(self, local, remote, *rest, **options):
+        sent.append(remote)
+        if len(sent) == 1:
+            self.pipe_file(remote, b"half")
+        else:
+            put(self, local, remote, *rest, **options)
+
+    monkeypatch.setattr("datasets_core.store.commit.time.sleep", lambda seconds: None)
+    monkeypatch.setattr(MemoryFileSystem, "put_file", cut_once)
+    dataset.add_faiss_index("v")
+    dataset.save_faiss_index("v", "memory://cut/i.faiss", storage_options={})
+
+    dataset.load_faiss_index("back", "memory://cut/i.faiss", storage_options={})
+    assert len(sent) == 2 and dataset.search("back", VECTORS[9], k=1).indices.tolist() == [9]
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_no_vectors_train_nothing(dataset, size) -> None:
+    with pytest.raises(ConfigurationError, match=f"train_size={size}"):
+        dataset.add_faiss_index("v", string_factory="IVF4,Flat", train_size=size)
+    with pytest.raises(ConfigurationError, match=f"train_size={size}"):
+        dataset.add_faiss_index_from_external_arrays(VECTORS, "x", train_size=size)
+
+
 def test_an_index_goes_with_a_pickled_dataset(dataset) -> None:
     dataset.add_faiss_index("v")
 
@@ -96,7 +135,12 @@ def test_arrays_that_are_no_column(dataset) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "reason"),
-    [([[1.0], None], "Row 1"), ([[1.0], [1.0, 2.0]], "Row 1"), ([[1.0], [None]], "nulls"), (["a", "b"], "lists of numbers")],
+    [
+        ([[1.0], None], "Row 1"),
+        ([[1.0], [1.0, 2.0]], "Row 1"),
+        ([[1.0, 2.0], [3.0, None]], "Row 1 .*nulls"),
+        (["a", "b"], "lists of numbers"),
+    ],
 )
 def test_columns_without_vectors(rows, reason) -> None:
     pytest.importorskip("faiss")
