@@ -10,14 +10,15 @@ from datasets_core._lazy import later
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.schema import Features
 from datasets_core.meta.split import NamedSplit, Split
+from datasets_core.rows.tabled import Tabled
 
 Path: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = Path | Sequence[Path]
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Tabled)
 
 
-class FromFiles:
+class FromFiles(Tabled):
     """What a dataset is made of: files of a format, built once into the cache."""
 
     @classmethod
@@ -205,8 +206,8 @@ def _load(
     num_proc: int | None,
     options: Mapping[str, Any],
 ) -> T:
-    load_dataset: Callable[..., T] = later("datasets_core.load", "load_dataset")
-    return load_dataset(
+    load_dataset: Callable[..., Any] = later("datasets_core.load", "load_dataset")
+    found = load_dataset(
         kind,
         data_files=data_files,
         split=split,
@@ -216,3 +217,8 @@ def _load(
         num_proc=num_proc,
         **options,
     )
+    if isinstance(found, owner) or not isinstance(found, Tabled):
+        return found
+    made = owner(found._table, info=found._info, split=found._split, fingerprint=found._fingerprint)
+    made._index = found._index
+    return made

@@ -1,4 +1,4 @@
-"""Datasets made of what other tools hold: frames of pandas, polars and Spark, and the answers of databases."""
+"""Datasets made of what other tools hold: frames of pandas, polars and Spark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import pyarrow as pa
 
-from datasets_core.errors import ArgumentTypeError, CastError
+from datasets_core.errors import ArgumentTypeError, CastError, UnknownOptionError
 from datasets_core.features.codec import cast_table
 from datasets_core.features.dynamic import Json
 from datasets_core.features.schema import Features
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 T = TypeVar("T", bound=Tabled)
+_SPARK_OPTIONS = ("split", "features", "keep_in_memory", "cache_dir", "working_dir", "load_from_cache_file")
 
 
 class FromFrames(Tabled):
@@ -115,9 +116,10 @@ class FromFrames(Tabled):
             split: the split that the rows are of.
             features: what the columns are to be; None: what the frame says.
             keep_in_memory: has no effect: the rows are in memory.  Write large frames as Parquet, and load that.
-            cache_dir, working_dir, load_from_cache_file, kwargs: have no effect.
+            cache_dir, working_dir, load_from_cache_file: have no effect.
 
         Raises:
+            UnknownOptionError: another argument is given.
             MissingDependencyError: pyspark is not installed.
             CastError: a column that does not fit its feature.
 
@@ -129,6 +131,8 @@ class FromFrames(Tabled):
         """
         from datasets_core.exchange.frames_out import needed  # 3 ms that reading does without
 
+        for name in kwargs:
+            raise UnknownOptionError(name, builder="from_spark", known=_SPARK_OPTIONS)
         needed("pyspark", "from_spark()", "pyspark")
         if not hasattr(df, "toPandas"):
             raise ArgumentTypeError(f"from_spark() takes a Spark frame, found {type(df).__name__}. Give a DataFrame.")

@@ -62,3 +62,15 @@ def test_a_query_becomes_rows(tmp_path: Path) -> None:
         mine = Dataset.from_sql("select * from t", connection, cache_dir=tmp_path / "c")
     by_uri = Dataset.from_sql("t", f"sqlite:///{tmp_path / 'a.db'}", cache_dir=tmp_path / "c")
     assert mine.to_list() == by_uri.to_list() == [{"a": 1, "s": "x"}, {"a": 2, "s": None}]
+
+
+def test_a_class_of_ones_own_gives_its_own(tmp_path: Path) -> None:
+    class Reviews(Dataset):
+        pass
+
+    (tmp_path / "a.csv").write_text("a\n1\n2\n")
+    found = Reviews.from_csv(tmp_path / "a.csv", split="test", cache_dir=tmp_path / "cache")
+    plain = Dataset.from_csv(tmp_path / "a.csv", split="test", cache_dir=tmp_path / "cache")
+    assert type(found) is Reviews and type(plain) is Dataset
+    assert (found[:], found.features, found.split) == (plain[:], plain.features, plain.split)
+    assert found._fingerprint == plain._fingerprint

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core import ClassLabel, Dataset, Features, Value
-from datasets_core.errors import ArgumentTypeError, CastError, MissingDependencyError
+from datasets_core.errors import ArgumentTypeError, CastError, MissingDependencyError, UnknownOptionError
 
 pytestmark = pytest.mark.optional("pandas")
 
@@ -97,3 +97,8 @@ def test_a_frame_of_spark_needs_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         Dataset.from_spark(_SparkFrame())
     monkeypatch.setitem(sys.modules, "pyspark", pa)
     assert Dataset.from_spark(_SparkFrame()).to_dict() == {"a": [1, 2]}
+
+
+def test_spark_options_that_there_are_not_are_named() -> None:
+    with pytest.raises(UnknownOptionError, match="'split'"):
+        Dataset.from_spark(None, splt="train")
