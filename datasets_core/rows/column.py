@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import UnknownColumnError
+from datasets_core.errors import ConfigurationError, UnknownColumnError
 from datasets_core.features.base import FeatureType
 from datasets_core.format.formatter import Formatter
 from datasets_core.rows.display import column_text
@@ -88,7 +88,16 @@ class Column(Sequence[Any]):
         return _inside(row, self._path)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.asarray(self[:], dtype=dtype)
+        """The values as an array.
+
+        Raises:
+            ConfigurationError: `copy` is False, and the values are no array of that type.
+        """
+        values = self[:]
+        if copy is False and not (isinstance(values, np.ndarray) and dtype in (None, values.dtype)):
+            advice = "Leave copy=False out, or use with_format('numpy')"
+            raise ConfigurationError(f"Column {self.column_name!r} is no array of that type without a copy. {advice}.")
+        return np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (Column, list, tuple)):

@@ -289,13 +289,24 @@ class IterableDataset(Transforming):
     ) -> pl.DataFrame | Iterator[pl.DataFrame]:
         """The rows as a polars frame, at once or (`batched`) in frames of `batch_size` rows.
 
+        Args:
+            batch_size: rows of a frame.
+            batched: give several frames.
+            schema_overrides: polars types of columns.
+            rechunk: have each column in one piece.
+
         Raises:
             MissingDependencyError: polars is not installed.
         """
+
+        casts: Any = schema_overrides  # wider than polars says
+
+        def shown(frame: pl.DataFrame) -> pl.DataFrame:
+            cast = frame.cast(casts) if casts else frame
+            return cast.rechunk() if rechunk else cast
+
         found = self._handed_over(RowFormat("polars"), batch_size, batched)
-        if not schema_overrides:
-            return found  # type: ignore[no-any-return]
-        return (frame.cast(schema_overrides) for frame in found) if batched else found.cast(schema_overrides)
+        return map(shown, found) if batched else shown(found)
 
     def _handed_over(self, wanted: RowFormat, batch_size: int | None, batched: bool) -> Any:
         other = self.with_format(None)

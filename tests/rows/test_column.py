@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
@@ -72,3 +73,16 @@ def test_a_column_travels_to_other_processes(copied: Callable[[Any], Any]) -> No
     rows = Dataset.from_dict({"s": [{"x": [1]}, None, {"x": "a"}]}, features=features).select([2, 1, 0])
 
     assert copied(rows["s"])["x"] == ["a", None, [1]]
+
+
+def test_an_array_without_a_copy_is_given_or_refused() -> None:
+    dataset = Dataset.from_dict({"a": [1, 2]})
+    with pytest.raises(ValueError, match="without a copy"):
+        dataset["a"].__array__(copy=False)
+    shown = dataset.with_format("numpy")["a"]
+    assert shown.__array__(copy=False).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="without a copy"):
+        shown.__array__(np.float32, copy=False)
+    copied = shown.__array__(copy=True)
+    copied[0] = 9
+    assert dataset["a"][:] == [1, 2]

@@ -345,6 +345,9 @@ def test_a_stream_becomes_a_polars_frame() -> None:
     stream = _made(5, [("filter", 1)])
     assert stream.to_polars().to_dict(as_series=False) == stream.to_dict()
     assert IterableDataset.from_polars(_made(5, []).to_polars()).to_list() == _made(5, []).to_list()
+    chunked = IterableDataset.from_dict({"a": [1, 2, 3, 4]}, num_shards=4)
+    assert chunked.to_polars().n_chunks() == 1
+    assert [frame["a"].to_list() for frame in chunked.to_polars(3, batched=True, rechunk=False)] == [[1, 2, 3], [4]]
 
 
 def test_a_stream_is_made_of_values() -> None:
