@@ -92,7 +92,7 @@ def remove(name: str, *, sure: bool) -> int:
 
 
 def collect(*, dry_run: bool) -> int:
-    """Remove what dead processes left, downloads that did not end among it, and shards that no manifest names."""
+    """Remove what dead processes left, downloads that did not end among it, shards that no manifest names, and unused results."""
     found, dead = find_garbage(settings().cache_dir), _dead_downloads()
     for garbage in found:
         print(f"{garbage.kind:9} {_bytes(garbage.size):>10}  {garbage.path}")

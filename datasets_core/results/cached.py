@@ -1,8 +1,9 @@
 """Where the results of transforms stand: beside the rows that they are made of, found again by their fingerprint.
 
 The result of a dataset in the folder F is the finished folder `F/cache-<fingerprint>`, and so is the result of that result.
-Rows in memory give rows in memory, up to a size.  Everything is made under a lock, in a staging folder, and becomes what it
-is by one rename.
+Rows in memory give rows in memory, up to a size; larger ones stand in `<cache>/transforms/<fingerprint of the first rows>/`.
+Rows are made under a lock, in a staging folder, and become what they are by one rename.  The index of a `filter` has no lock:
+two processes may both make it, both are right, and the last rename stays.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def place_of(dataset: Tabled, lineage: Lineage, *, keep_in_memory: bool = False,
     most_bytes = 0 if dataset._table.files else MEMORY_BYTES
     if not lasts or not settings().caching:
         return Place(key, os.path.join(_passing(), key), None, most_bytes, False)
-    return Place(key, _beside(dataset, key), None, most_bytes, True)
+    return Place(key, _beside(dataset, lineage), None, most_bytes, True)
 
 
 def home_of(dataset: Tabled) -> str | None:
@@ -116,7 +117,7 @@ def is_result(path: str) -> bool:
     (True, False)
     """
     folder = os.path.dirname(path)
-    return os.path.basename(folder).startswith(_PREFIX) or os.path.basename(os.path.dirname(folder)) == "transforms"
+    return os.path.basename(folder).startswith(_PREFIX) or _is_below(folder, _shared())
 
 
 def of_new_columns(place: Place, dataset: Tabled) -> Place:
@@ -129,11 +130,27 @@ def of_new_columns(place: Place, dataset: Tabled) -> Place:
     return replace(place, key=Hasher.hash((place.key, beside)), folder=f"{place.folder}+columns")
 
 
-def _beside(dataset: Tabled, key: str) -> str:
-    home, shared = home_of(dataset), os.path.join(settings().cache_dir, "transforms")
-    if home is None or not os.access(home, os.W_OK) or home.startswith((_passing_or_none() or "\0", shared)):
-        return os.path.join(shared, key)
-    return os.path.join(home, _PREFIX + key)
+def _beside(dataset: Tabled, lineage: Lineage) -> str:
+    home, passing = home_of(dataset), _passing_or_none()
+    is_foreign = home is None or _is_below(home, _shared()) or (passing is not None and _is_below(home, passing))
+    if home is None or is_foreign or not os.access(home, os.W_OK):
+        return os.path.join(_shared_of(lineage), lineage.fingerprint)
+    return os.path.join(home, _PREFIX + lineage.fingerprint)
+
+
+def _shared() -> str:
+    """The folder in the cache for results that have no place beside their rows."""
+    return os.path.join(os.path.abspath(settings().cache_dir), "transforms")
+
+
+def _shared_of(lineage: Lineage) -> str:
+    """The folder in it for all that is made of the same rows."""
+    root = lineage.root
+    return os.path.join(_shared(), root if re.fullmatch(r"\w[\w.-]*", root) else Hasher.hash(root))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return f"{path}{os.sep}".startswith(f"{folder}{os.sep}")
 
 
 _made_folders: list[tuple[int, str]] = []
@@ -256,7 +273,11 @@ def found(place: Place) -> Result | None:
             return _found_file(place.file, place.key)
         assert place.folder is not None
         manifest = read_manifest(place.folder)
-        return None if manifest is None or manifest.identity != place.key else _opened(place.folder, manifest)
+        if manifest is None or manifest.identity != place.key:
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(place.folder)  # the time of its last use
+        return _opened(place.folder, manifest)
     except (DamagedShardError, ManifestError) as error:
         logger.warning("Making the rows again: %s", error)
         return None
@@ -309,7 +330,7 @@ class _Making:
         """Commit what was made."""
         schema, stored = joined(made, as_json=as_json)
         features = complete(stored)
-        if self._staging is None or (self._place.most_bytes and _is_small(made, self._staging.folder, self._place.most_bytes)):
+        if self._staging is None or (self._place.most_bytes and _is_small(made, self._place.most_bytes)):
             table = table_of([_loaded(each, self.folder) for each in made], schema)
             self.discard()
             return Result(table, features)
@@ -334,7 +355,7 @@ class _Making:
         return Result(result.table, features)
 
 
-def _is_small(made: Iterable[Written], folder: str, most_bytes: int) -> bool:
+def _is_small(made: Iterable[Written], most_bytes: int) -> bool:
     return sum(each.num_bytes + sum(record.num_bytes for record in each.records) for each in made) <= most_bytes
 
 
@@ -383,20 +404,29 @@ def _remove(path: str) -> None:
 
 
 def remove_results(dataset: Tabled) -> int:
-    """Remove the kept results in the folder of a dataset, but for those that it stands in; how many they were.
+    """Remove the kept results beside a dataset, and those in the cache that are made of the same rows; how many they were.
+
+    Those that the dataset stands in stay.
 
     Raises:
         DatasetDiskError: the disk is read-only or forbidden.
     """
-    home = home_of(dataset)
-    if home is None:
-        return 0
+    home, shared = home_of(dataset), _shared_of(dataset._lineage) if os.path.isdir(_shared()) else None
     used = {os.path.dirname(os.path.abspath(path)) for path in dataset._table.files if not files.is_url(path)}
     used |= {os.path.abspath(path) for path in dataset._table.files if not files.is_url(path)}
     removed = 0
-    for name in sorted(os.listdir(home)):
-        path = os.path.join(home, name)
-        if path in used or not name.startswith(_PREFIX):
+    if home is not None and not _is_below(home, _shared()):
+        removed += _removed_of(home, _PREFIX, used)
+    if shared is not None and os.path.isdir(shared):
+        removed += _removed_of(shared, "", used)
+    return removed
+
+
+def _removed_of(folder: str, prefix: str, used: set[str]) -> int:
+    removed = 0
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if path in used or not name.startswith(prefix):
             continue
         if _is_dead_staging(path):
             _removed(path)
@@ -405,7 +435,7 @@ def remove_results(dataset: Tabled) -> int:
     return removed
 
 
-_RESULT = re.compile(_PREFIX + r"\w[\w-]*(\+columns|\.arrow)?")
+_RESULT = re.compile(r"\w[\w-]*(\+columns|\.arrow)?")
 
 
 def _is_dead_staging(path: str) -> bool:

@@ -26,23 +26,34 @@ class Lineage:
     True
     """
 
-    __slots__ = ("_found", "_lasts", "_operation", "_parts")
+    __slots__ = ("_found", "_lasts", "_operation", "_origin", "_parts")
 
     def __init__(self, operation: str, parts: tuple[Any, ...]) -> None:
         self._operation, self._parts = operation, parts
         self._found: str | None = None
         self._lasts = True
+        self._origin: Lineage | None = None
 
     @classmethod
-    def known(cls, found: str, lasts: bool = True) -> Lineage:
-        """That of rows whose fingerprint is known."""
+    def known(cls, found: str, lasts: bool = True, root: str | None = None) -> Lineage:
+        """That of rows whose fingerprint is known, and maybe that of the rows that they were made of at first."""
         lineage = cls("known", ())
+        lineage._origin = None if root is None or root == found else cls.known(root)
         lineage._found, lineage._lasts = found, lasts
         return lineage
 
     def then(self, operation: str, *arguments: Any, new_fingerprint: str | None = None) -> Lineage:
         """That of what an operation makes of these rows; the fingerprint is `new_fingerprint`, where one is given."""
-        return Lineage(operation, (self, *arguments)) if new_fingerprint is None else Lineage.known(new_fingerprint)
+        if new_fingerprint is not None:
+            return Lineage.known(new_fingerprint)
+        made = Lineage(operation, (self, *arguments))
+        made._origin = self._origin or self
+        return made
+
+    @property
+    def root(self) -> str:
+        """The fingerprint of the rows at the beginning, which all that was made of them shares."""
+        return (self._origin or self).fingerprint
 
     @property
     def fingerprint(self) -> str:
@@ -75,7 +86,7 @@ class Lineage:
             self._parts = ()  # a long index need not be held for it any more
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Lineage.known, (self.fingerprint, self._lasts)
+        return Lineage.known, (self.fingerprint, self._lasts, self.root)
 
 
 def _hashable(part: Any) -> Any:

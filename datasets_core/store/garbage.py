@@ -15,6 +15,7 @@ from datasets_core.store.layout import MANIFEST_NAME, is_shard_name, parse_stagi
 from datasets_core.store.manifest import read_manifest
 
 _MIN_AGE_SECONDS = 3600.0
+_UNUSED_SECONDS = 30 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Garbage:
     Attributes:
         path: where it is.
         size: bytes.
-        kind: "staging" (an unfinished build), "temporary" (an unfinished file) or "orphan" (a shard of a replaced dataset).
+        kind: "staging" (an unfinished build), "temporary" (an unfinished file) or "orphan" (a shard of a replaced dataset),
+            or "unused" (a result of a transform in `<cache>/transforms` that nobody used for 30 days).
     """
 
     path: str
@@ -39,7 +41,24 @@ def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> l
     shards when their dataset was replaced that long ago.
     """
     latest = time.time() - min_age_seconds
-    return sorted(_found(folder, latest), key=lambda garbage: garbage.path)
+    unused = list(_unused(os.path.join(folder, "transforms"), time.time() - _UNUSED_SECONDS))
+    gone = {garbage.path for garbage in unused}
+    others = (garbage for garbage in _found(folder, latest) if os.path.dirname(garbage.path) not in gone)
+    return sorted([*unused, *others], key=lambda garbage: garbage.path)
+
+
+def _unused(folder: str, latest: float) -> Iterator[Garbage]:
+    """Results of transforms: folders with a manifest, and indices, whose last use is long ago."""
+    for group in _version_folders(folder, 1):
+        for path in [group, *(os.path.join(group, name) for name in os.listdir(group))]:
+            with contextlib.suppress(FileNotFoundError):
+                if not os.path.isdir(path):
+                    if path.endswith(".arrow") and not os.path.exists(os.path.join(group, MANIFEST_NAME)):
+                        yield from _aged(path, latest, "unused")
+                    continue
+                is_result = os.path.exists(os.path.join(path, MANIFEST_NAME)) and parse_staging(path) is None
+                if is_result and os.stat(path).st_mtime < latest and not _is_locked(f"{path}.lock"):
+                    yield Garbage(path, _size_and_change(path)[0], "unused")
 
 
 def dead_work(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
@@ -58,7 +77,9 @@ def remove_garbage(found: Iterable[Garbage]) -> int:
     for garbage in found:
         with files.disk_errors(garbage.path):
             try:
-                if garbage.kind == "staging":
+                if os.path.isdir(garbage.path):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(os.path.join(garbage.path, MANIFEST_NAME))  # first: nobody finds half a result
                     shutil.rmtree(garbage.path)
                 else:
                     os.unlink(garbage.path)

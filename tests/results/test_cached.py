@@ -173,3 +173,17 @@ def test_a_file_of_the_user_is_no_place_for_a_result(tmp_path: Path) -> None:
         with pytest.raises(ConfigurationError, match=r"mine\.csv is no cache file"):
             make()
     assert path.read_text() == "a,b\n"
+
+
+def test_results_in_the_cache_go_with_cleanup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets_core.results.cached.MEMORY_BYTES", 10)
+    with config.using(cache_dir=str(tmp_path)):
+        rows, others = Dataset.from_dict({"a": [1, 2] * 20}), Dataset.from_dict({"a": [5] * 40})
+        first = rows.map(lambda row: {"b": row["a"]})
+        second = first.map(lambda row: {"c": 1})
+        kept = others.map(lambda row: {"b": 2})
+        assert all(each.cache_files for each in (first, second, kept))
+
+        assert second.cleanup_cache_files() == 0
+        assert rows.cleanup_cache_files() == 2
+        assert os.path.exists(kept.cache_files[0]["filename"])

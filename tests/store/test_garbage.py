@@ -132,3 +132,15 @@ def test_a_lease_keeps_the_staging_folder_of_its_target(tmp_path: Path) -> None:
     assert _found(tmp_path) == []
     os.utime(lease, (1, 1))
     assert len(_found(tmp_path)) == 1
+
+
+def test_results_that_nobody_used_for_long_are_garbage(tmp_path: Path) -> None:
+    for name, days in (("old", 40), ("young", 3)):
+        folder = tmp_path / "transforms" / "root" / name
+        folder.mkdir(parents=True)
+        (folder / "dataset_info.json").write_text("{}")
+        os.utime(folder, (time.time() - days * 86_400,) * 2)
+    found = find_garbage(str(tmp_path))
+    assert [(os.path.basename(one.path), one.kind) for one in found] == [("old", "unused")]
+    assert remove_garbage(found) == 2
+    assert os.listdir(tmp_path / "transforms" / "root") == ["young"]
