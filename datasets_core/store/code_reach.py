@@ -16,6 +16,8 @@ _OWN = __name__.partition(".")[0]  # this library, which a checkout runs from el
 _WORD = re.compile(r"[^\W\d]\w*")
 _LOOKS_ANYWHERE = {"eval", "exec", "globals", "vars", "locals", "__import__"}
 """Builtins by which a text becomes a name: every name in the texts of such code counts."""
+_ASKS_FOR_MODULES = ("import_module", "__import__")
+_FILLERS = ("EXTENDED_ARG", "CACHE", "PUSH_NULL", "PRECALL")
 
 
 @dataclass(slots=True)
@@ -24,13 +26,15 @@ class Reach:
 
     Attributes:
         paths: each global that is read, with the attributes that are read of it at once: `("helpers", "f")`.
-        imports: the modules that are imported: level, name.
+        imports: the modules that may be imported: level, name; of `from a import b` both `a` and `a.b`.
+        is_open: whether a module is imported whose name only the run decides.
         words: names in the texts, for code that may look up what a text says.
     """
 
     paths: set[tuple[str, ...]] = field(default_factory=set)
     imports: set[tuple[int, str]] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
+    is_open: bool = False
 
 
 def reach_of(code: types.CodeType) -> Reach:
@@ -45,11 +49,21 @@ def reach_of(code: types.CodeType) -> Reach:
     for inner in _codes(code):
         path: list[str] = []
         level = 0
+        names: tuple[str, ...] = ()
+        asks = False
         for step in dis.get_instructions(inner):
+            if asks and step.opname not in _FILLERS:
+                asks = False
+                text = step.argval if step.opname == "LOAD_CONST" else None
+                if isinstance(text, str) and not text.startswith("."):
+                    reach.imports.add((0, text))
+                else:
+                    reach.is_open = True
+            asks = asks or ("LOAD" in step.opname and step.opname != "LOAD_CONST" and step.argval in _ASKS_FOR_MODULES)
             if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and path:
                 path.append(str(step.argval))
                 continue
-            if step.opname in ("EXTENDED_ARG", "CACHE", "PUSH_NULL", "PRECALL"):
+            if step.opname in _FILLERS:
                 continue
             if path:
                 reach.paths.add(tuple(path))
@@ -60,8 +74,12 @@ def reach_of(code: types.CodeType) -> Reach:
                 level = step.argval  # of the import that may follow: level, names, IMPORT_NAME
             elif step.opname == "LOAD_SMALL_INT":
                 level = int(step.argval)
+            elif step.opname == "LOAD_CONST":
+                names = step.argval if isinstance(step.argval, tuple) else ()
             elif step.opname == "IMPORT_NAME":
-                reach.imports.add((level, str(step.argval)))
+                name = str(step.argval)
+                reach.imports.add((level, name))
+                reach.imports |= {(level, f"{name}.{part}".lstrip(".")) for part in names if part != "*"}
         if path:
             reach.paths.add(tuple(path))
     if any(path[0] in _LOOKS_ANYWHERE for path in reach.paths):
@@ -97,7 +115,7 @@ def is_installed(module: Any) -> bool:
         origin = getattr(getattr(found, "__spec__", None), "origin", None)
         return found.__name__ in sys.builtin_module_names or origin in ("built-in", "frozen")
     is_own = str(getattr(found, "__name__", "")).partition(".")[0] == _OWN
-    return is_own or path.startswith(_STANDARD) or not _INSTALLED.isdisjoint(path.split(os.sep))
+    return is_own or is_installed_path(path)
 
 
 def is_found_by_name(value: Any, module: str | None) -> bool:
@@ -113,24 +131,9 @@ def module_name(name: str | None) -> str:
     return "__main__" if name == "__mp_main__" else str(name)
 
 
-def imported_module(level: int, name: str, package: str | None) -> Any:
-    """The module that an import in a function gives: as it is loaded, else the path of its file, else None.
-
-    Nothing is imported for that but the packages around it.
-    """
-    import importlib.util
-
-    try:
-        full = importlib.util.resolve_name("." * level + name, package) if level else name
-        if full in sys.modules:
-            return sys.modules[full]
-        spec = importlib.util.find_spec(full)
-    except (ImportError, ValueError, AttributeError):
-        return None
-    origin = None if spec is None else spec.origin
-    if origin is None or origin in ("built-in", "frozen") or origin.startswith(_STANDARD):
-        return None
-    return None if not _INSTALLED.isdisjoint(origin.split(os.sep)) else origin
+def is_installed_path(path: str) -> bool:
+    """Whether a file is one of Python or of an installed package."""
+    return path.startswith(_STANDARD) or not _INSTALLED.isdisjoint(path.split(os.sep))
 
 
 def attribute(module: types.ModuleType, name: str) -> tuple[bool, Any]:

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import UnhashableError
-from datasets_core.store.code_reach import attribute, imported_module, is_found_by_name, is_installed, module_name, reach_of
+from datasets_core.store.code_reach import attribute, is_found_by_name, is_installed, module_name, reach_of
 from datasets_core.store.foreign_values import foreign_parts
 
 _MANY = 10_000  # objects; from here on one that is met again is not written again, so that dense graphs come to an end
@@ -233,15 +233,26 @@ class ValueWriter:
                         break
                 used[label] = found
         self._named("globals", {name: found for name, found in used.items() if found is not _Missing}, step)
-        package = names.get("__package__")
-        imports = {name: imported_module(level, name, package) for level, name in sorted(reach.imports)}
-        for name, module in imports.items():
+        if reach.is_open:
+            raise self._unhashable(f"function {value.__qualname__!r} imports a module whose name only its run decides")
+        if reach.imports:
+            self._write_imports(value, reach.imports)
+
+    def _write_imports(self, value: types.FunctionType, imports: set[tuple[int, str]]) -> None:
+        """The user's files that imports read, and what of their modules is otherwise now than the files say."""
+        from datasets_core.store.imported_source import changed_since, imported_sources  # few functions import
+
+        for name, place in imported_sources(imports, value.__globals__.get("__package__")).items():
             with self._on_the_way(f"import of {name!r} in function {value.__qualname__!r}"):
-                if isinstance(module, str):
-                    self._put("import", name.encode())
-                    self._put("source", _content(module))
-                elif module is not None and not is_installed(module):
-                    self.write(module)
+                if not isinstance(place, str):
+                    self.write(place)
+                    continue
+                self._put("import", name.encode())
+                self._put("source", _content(place))
+                module = sys.modules.get(name)
+                changed = changed_since(module, place) if module is not None and place.endswith(".py") else {}
+                if changed:
+                    self._named("changed", changed, f"{{!r}} of module {name!r}")
 
     def _write_code(self, value: types.CodeType, *, is_inner: bool = False) -> None:
         # Without file, lines and the name of the outermost: the same lambda in another cell is the same.
