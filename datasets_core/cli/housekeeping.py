@@ -15,6 +15,7 @@ from datasets_core.errors import ConfigurationError, DatasetNotFoundError, Manif
 from datasets_core.fetch import temporaries
 from datasets_core.files import disk_errors, is_url, locked
 from datasets_core.progress import progress
+from datasets_core.results.passing import dead_folders
 from datasets_core.store.garbage import find_garbage, remove_garbage
 from datasets_core.store.layout import MANIFEST_NAME, lock_path, parse_staging
 from datasets_core.store.manifest import Manifest, read_manifest
@@ -92,12 +93,13 @@ def remove(name: str, *, sure: bool) -> int:
 
 
 def collect(*, dry_run: bool) -> int:
-    """Remove what dead processes left, downloads that did not end among it, shards that no manifest names, and unused results."""
+    """Remove what dead processes left, downloads that did not end among it, stray shards, and results that nobody used."""
     found, dead = find_garbage(settings().cache_dir), _dead_downloads()
     for garbage in found:
         print(f"{garbage.kind:9} {_bytes(garbage.size):>10}  {garbage.path}")
     for path, size in dead.items():
         print(f"{'download':9} {_bytes(size):>10}  {path}")
+    _remove_passing(dry_run=dry_run)
     if dry_run:
         freed = sum(garbage.size for garbage in found) + sum(dead.values())
     else:
@@ -114,6 +116,14 @@ def _dead_downloads() -> dict[str, int]:
     now = settings()
     folders = dict.fromkeys((now.downloads_dir, now.extracted_dir))
     return {path: temporaries.size_of(path) for folder in folders for path in temporaries.litter(folder)}
+
+
+def _remove_passing(*, dry_run: bool) -> None:
+    """Remove the folders in which killed processes had results that they did not want to keep."""
+    for path in dead_folders():
+        print(f"{'temporary':9} {'':>10}  {path}")
+        if not dry_run:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _finished(root: str) -> Iterator[_Finished]:

@@ -8,14 +8,12 @@ two processes may both make it, both are right, and the last rename stays.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import datetime as dt
 import logging
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -29,6 +27,7 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.rows import RowRange
 from datasets_core.meta.split_info import SplitDict, SplitInfo
+from datasets_core.results.passing import passing_folder, passing_or_none
 from datasets_core.results.widening import SPLIT, WideningWriter, Written, conformed, joined, rows_of, table_of, widened
 from datasets_core.rows.lineage import Lineage
 from datasets_core.store.commit import Staging
@@ -97,7 +96,7 @@ def place_of(dataset: Tabled, lineage: Lineage, *, keep_in_memory: bool = False,
         return Place(key, None, path, 0, lasts)
     most_bytes = 0 if dataset._table.files else MEMORY_BYTES
     if not lasts or not settings().caching:
-        return Place(key, os.path.join(_passing(), key), None, most_bytes, False)
+        return Place(key, os.path.join(passing_folder(), key), None, most_bytes, False)
     return Place(key, _beside(dataset, lineage), None, most_bytes, True)
 
 
@@ -131,7 +130,7 @@ def of_new_columns(place: Place, dataset: Tabled) -> Place:
 
 
 def _beside(dataset: Tabled, lineage: Lineage) -> str:
-    home, passing = home_of(dataset), _passing_or_none()
+    home, passing = home_of(dataset), passing_or_none()
     is_foreign = home is None or _is_below(home, _shared()) or (passing is not None and _is_below(home, passing))
     if home is None or is_foreign or not os.access(home, os.W_OK):
         return os.path.join(_shared_of(lineage), lineage.fingerprint)
@@ -151,28 +150,6 @@ def _shared_of(lineage: Lineage) -> str:
 
 def _is_below(path: str, folder: str) -> bool:
     return f"{path}{os.sep}".startswith(f"{folder}{os.sep}")
-
-
-_made_folders: list[tuple[int, str]] = []
-
-
-def _passing_or_none() -> str | None:
-    return next((path for pid, path in _made_folders if pid == os.getpid()), None)
-
-
-def _passing() -> str:
-    """A folder of this process that goes with it."""
-    path = _passing_or_none()
-    if path is None:
-        path = tempfile.mkdtemp(prefix="datasets_core-")
-        _made_folders.append((os.getpid(), path))
-        atexit.register(_remove_passing, os.getpid(), path)
-    return path
-
-
-def _remove_passing(pid: int, path: str) -> None:
-    if os.getpid() == pid:  # a forked child ends with the same list
-        shutil.rmtree(path, ignore_errors=True)
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
