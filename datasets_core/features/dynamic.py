@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,7 +49,7 @@ class Json(Feature):
         return self.decode
 
     def encode_example(self, value: Any) -> str:
-        """The value as JSON text; NaN and infinities become null, as JSON has none.
+        """The value as JSON text; NaN and infinities are written as Python's `json` writes them.
 
         Under `decode=False` a value is seen as its text, so a string that is JSON text is taken as that.
         """
@@ -83,7 +82,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def _plain(value: Any) -> Any:
@@ -93,7 +92,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
+        return float(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set, frozenset, range)):

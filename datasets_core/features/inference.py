@@ -20,7 +20,7 @@ from datasets_core.features.merge import merge_types
 from datasets_core.features.nesting import Misfit, list_array, rows_of, struct_array
 from datasets_core.features.plain import plain_array
 from datasets_core.features.schema import feature_from_arrow
-from datasets_core.features.values import as_elements, is_missing, plain_scalar, shown
+from datasets_core.features.values import as_elements, is_missing, is_tensor, plain_scalar, shown, tensor_array
 
 types = pa.types
 _BYTES = frozenset({bytes, bytearray, memoryview})
@@ -48,6 +48,8 @@ def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
     if kinds <= {list, tuple}:
         return _infer_lists(values, depth)
     if not kinds <= _KNOWN:
+        if any(is_tensor(kind) and hasattr(kind, "detach") for kind in kinds):
+            return infer_column([tensor_array(value) if is_tensor(type(value)) else value for value in values], depth)
         from datasets_core.features.media_objects import feature_of, marked  # 6 ms that plain values do without
 
         feature = feature_of(values)
@@ -56,7 +58,10 @@ def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
     arrow_type = _leaf_type(kinds, values)
     if arrow_type is not None:
         try:
-            return plain_array(values, None if arrow_type is _BY_ARROW else arrow_type)
+            array = plain_array(values, None if arrow_type is _BY_ARROW else arrow_type)
+            if arrow_type is not _BY_ARROW or array.type.scale >= 0:
+                return array
+            return compile_column(feature_from_arrow(_decimal_type(values)))(values)
         except ARROW_ERRORS:
             if kinds == {int}:
                 return _infer_large_integers(values)
@@ -172,6 +177,39 @@ def _infer_lists(values: list[Any], depth: int) -> pa.Array:
         raise misfit.at(rows_of(lengths), "[]") from misfit
     valid = np.array([value is not None for value in values], bool)
     return list_array(pa.list_(child.type), lengths, None if valid.all() else valid, child)
+
+
+def is_media(kinds: set[type], values: list[Any]) -> bool:
+    """Whether values of some kinds are objects of media, such as pictures."""
+    if kinds <= _KNOWN:
+        return False
+    from datasets_core.features.media_objects import feature_of
+
+    return feature_of(values) is not None
+
+
+def kinds_apart(values: list[Any]) -> list[tuple[list[int], list[Any]]]:
+    """The values of each kind, as one that Arrow knows, and their positions; missing ones are left out.
+
+    >>> kinds_apart([1, "a", None, 2])
+    [([0, 3], [1, 2]), ([1], ['a'])]
+
+    Raises:
+        Misfit: a value has no Arrow type.
+    """
+    groups: dict[Any, tuple[list[int], list[Any]]] = {}
+    for index, value in enumerate(values):
+        if is_missing(value):
+            continue
+        try:
+            plain = _plain(value)
+        except CastError as error:
+            raise Misfit(index, str(error).removesuffix(".")) from error
+        if not is_missing(plain):
+            rows, members = groups.setdefault(_group(plain), ([], []))
+            rows.append(index)
+            members.append(plain)
+    return list(groups.values())
 
 
 # -- values of several kinds -------------------------------------------------------------------------------------------
@@ -290,6 +328,8 @@ def _plain(value: Any) -> Any:
         return _plain_moment(value)
     if isinstance(value, pa.Scalar):
         return _plain(plain_scalar(value))
+    if is_tensor(type(value)) and hasattr(value, "detach"):
+        return _plain(tensor_array(value))
     try:
         return list(as_elements(value))
     except CastError:

@@ -69,6 +69,8 @@ def plain_scalar(value: Any) -> Any:
         return value.as_py()
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return plain_scalar(value[()])
+    if is_tensor(type(value)) and getattr(value, "ndim", None) == 0:
+        return plain_scalar(tensor_array(value))
     return value
 
 
@@ -367,6 +369,23 @@ _COERCERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Ca
 # -- features, one value ------------------------------------------------------------------------------------------------
 
 
+def is_tensor(kind: type) -> bool:
+    """Whether objects of the class are torch's."""
+    return kind.__module__ == "torch" or kind.__module__.startswith("torch.")
+
+
+def tensor_array(value: Any) -> Any:
+    """A torch tensor as a numpy array, or scalar where it has no dimension; anything else as it is."""
+    detach = getattr(value, "detach", None)
+    if detach is None:
+        return value
+    tensor = detach().cpu()
+    if str(tensor.dtype) == "torch.bfloat16":
+        tensor = tensor.float()
+    array = tensor.numpy()
+    return array[()] if array.ndim == 0 else array
+
+
 def as_elements(value: Any) -> list[Any]:
     """The elements of whatever stands for a list: a list, tuple, set, range, array, or anything that numpy can read.
 
@@ -384,7 +403,7 @@ def as_elements(value: Any) -> list[Any]:
     if isinstance(value, (str, bytes, bytearray, memoryview, Mapping, np.generic, np.ndarray)):
         raise _refuse(value, "list")
     if hasattr(value, "__array__"):
-        return as_elements(np.asarray(value))
+        return as_elements(tensor_array(value) if is_tensor(type(value)) else np.asarray(value))
     if isinstance(value, Iterable) and hasattr(value, "__len__"):
         return list(value)
     raise _refuse(value, "list")

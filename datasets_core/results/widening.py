@@ -5,24 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from datasets_core.errors import CastError
 from datasets_core.features.base import FeatureType, feature_to_arrow
-from datasets_core.features.cast import cast_table
-from datasets_core.features.columns import compile_column
-from datasets_core.features.dynamic import Json
 from datasets_core.features.merge import merge_types
-from datasets_core.features.schema import Features, feature_from_arrow
-from datasets_core.features.values import decode_value
+from datasets_core.features.mixed import Traits, integer_traits, joined_type, widened_array
+from datasets_core.features.schema import Features
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.table import RowTable
 from datasets_core.store.writer import ShardWriter
 
-types = pa.types
 WAITING_BYTES = 8 << 20
 """Held before the first file is begun, until the types have shown."""
 SPLIT = "rows"
@@ -38,12 +34,14 @@ class Written:
         kinds: the features of columns that are more than their Arrow type says.
         records: the shards, in the folder that they were written to.
         batches: the rows that wait in memory, where there are no shards.
+        traits: of the integers in each column, which decide about the types that hold them and others.
     """
 
     schema: pa.Schema
     kinds: Mapping[str, FeatureType]
     records: tuple[ShardRecord, ...] = ()
     batches: tuple[pa.RecordBatch, ...] = ()
+    traits: Mapping[str, Traits] = field(default_factory=dict)
 
     @property
     def num_bytes(self) -> int:
@@ -69,6 +67,7 @@ class WideningWriter:
         self._is_hashed = is_hashed
         self._schema: pa.Schema | None = None
         self._kinds: dict[str, FeatureType] = {}
+        self._traits: dict[str, Traits] = {}
         self._waiting: list[pa.RecordBatch] = []
         self._waiting_bytes = 0
         self._writer: ShardWriter | None = None
@@ -82,6 +81,8 @@ class WideningWriter:
         Raises:
             CastError: a column shares no type with those before.
         """
+        if self._as_json:
+            self._traits = _joined_traits(self._traits, _traits_of(batch))
         if self._schema is None:
             self._schema, self._kinds = batch.schema, dict(kinds or {})
         elif kinds is not self._last_kinds or not batch.schema.equals(self._schema):
@@ -98,7 +99,7 @@ class WideningWriter:
 
     def _widen(self, other: pa.Schema, kinds: Mapping[str, FeatureType]) -> None:
         assert self._schema is not None
-        schema = joined_schema(self._schema, other, as_json=self._as_json)
+        schema = joined_schema(self._schema, other, as_json=self._as_json, traits=self._traits)
         if not schema.equals(self._schema):
             if self._writer is not None:
                 self._end()
@@ -117,7 +118,7 @@ class WideningWriter:
 
     def _end(self) -> None:
         if self._writer is not None:
-            self._written.append(Written(self._writer.schema, dict(self._kinds), tuple(self._writer.close())))
+            self._written.append(Written(self._writer.schema, dict(self._kinds), tuple(self._writer.close()), (), self._traits))
             self._writer = None
 
     def close(self) -> list[Written]:
@@ -126,7 +127,7 @@ class WideningWriter:
             return []
         if self._writer is None and self._waiting_bytes <= self._most_bytes:
             batches = tuple(widened(batch, self._schema) for batch in self._waiting)
-            return [Written(self._schema, self._kinds, (), batches)]
+            return [Written(self._schema, self._kinds, (), batches, self._traits)]
         if self._writer is None:
             self._begin()
         self._end()
@@ -144,7 +145,9 @@ class WideningWriter:
 # -- one schema for all ------------------------------------------------------------------------------------------------
 
 
-def joined_schema(a: pa.Schema, b: pa.Schema, *, as_json: bool = False) -> pa.Schema:
+def joined_schema(
+    a: pa.Schema, b: pa.Schema, *, as_json: bool = False, traits: Mapping[str, Traits] | None = None
+) -> pa.Schema:
     """The schema that holds the columns of both, in the order in which they are first seen.
 
     >>> joined_schema(pa.schema({"a": pa.null()}), pa.schema({"a": pa.int8(), "b": pa.string()})).types
@@ -158,14 +161,16 @@ def joined_schema(a: pa.Schema, b: pa.Schema, *, as_json: bool = False) -> pa.Sc
     fields = {field.name: field for field in a}
     for found in b:
         before = fields.get(found.name)
-        fields[found.name] = found if before is None else _joined_field(before, found, as_json)
+        fields[found.name] = (
+            found if before is None else _joined_field(before, found, as_json, (traits or {}).get(found.name, frozenset()))
+        )
     return pa.schema(list(fields.values()))
 
 
-def _joined_field(a: pa.Field, b: pa.Field, as_json: bool) -> pa.Field:
+def _joined_field(a: pa.Field, b: pa.Field, as_json: bool, traits: Traits) -> pa.Field:
     if a.type == b.type:
         return a
-    joined = joined_type(a.type, b.type) if as_json else merge_types(a.type, b.type)
+    joined = joined_type(a.type, b.type, traits) if as_json else merge_types(a.type, b.type)
     if joined is None:
         raise CastError(
             f"Column {a.name!r} is {a.type} in some rows and {b.type} in others. "
@@ -175,23 +180,13 @@ def _joined_field(a: pa.Field, b: pa.Field, as_json: bool) -> pa.Field:
     return pa.field(a.name, joined, nullable=a.nullable and b.nullable, metadata=same)
 
 
-def joined_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
-    """The type that holds both, with JSON where they share none, or are structs of different keys.
+def _traits_of(batch: pa.RecordBatch) -> dict[str, Traits]:
+    found = {name: integer_traits(batch.column(index)) for index, name in enumerate(batch.schema.names)}
+    return {name: traits for name, traits in found.items() if traits}
 
-    >>> str(joined_type(pa.struct({"k": pa.int64()}), pa.struct({"k": pa.string()})))
-    'struct<k: extension<arrow.json>>'
-    >>> str(joined_type(pa.struct({"k": pa.int64()}), pa.struct({"l": pa.int64()})))
-    'extension<arrow.json>'
-    """
-    if types.is_struct(a) and types.is_struct(b):
-        ours, theirs = ({field.name: field.type for field in each} for each in (a, b))
-        if ours.keys() != theirs.keys():
-            return Json().arrow_type
-        return pa.struct([pa.field(name, joined_type(found, theirs[name])) for name, found in ours.items()])
-    if types.is_list(a) and types.is_list(b):
-        return pa.list_(joined_type(a.value_type, b.value_type))
-    joined = merge_types(a, b)
-    return Json().arrow_type if joined is None else joined
+
+def _joined_traits(a: Mapping[str, Traits], b: Mapping[str, Traits]) -> dict[str, Traits]:
+    return {name: a.get(name, frozenset()) | b.get(name, frozenset()) for name in {**a, **b}}
 
 
 def joined_kinds(a: Mapping[str, FeatureType], b: Mapping[str, FeatureType], schema: pa.Schema) -> dict[str, FeatureType]:
@@ -206,9 +201,10 @@ def joined_kinds(a: Mapping[str, FeatureType], b: Mapping[str, FeatureType], sch
 
 def joined(written: Sequence[Written], *, as_json: bool = False) -> tuple[pa.Schema, Features]:
     """The schema and features that hold the rows of all."""
-    schema, kinds = written[0].schema, dict(written[0].kinds)
+    schema, kinds, traits = written[0].schema, dict(written[0].kinds), dict(written[0].traits)
     for each in written[1:]:
-        schema = joined_schema(schema, each.schema, as_json=as_json)
+        traits = _joined_traits(traits, each.traits)
+        schema = joined_schema(schema, each.schema, as_json=as_json, traits=traits)
         kinds = joined_kinds(kinds, each.kinds, schema)
     found = Features.from_arrow_schema(schema)
     features = Features({name: kinds.get(name, feature) for name, feature in found.items()})
@@ -224,29 +220,10 @@ def widened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     if batch.schema.equals(schema) or not len(schema):
         return batch
     columns = []
-    for field in schema:
-        index = batch.schema.get_field_index(field.name)
-        columns.append(pa.nulls(batch.num_rows, field.type) if index < 0 else _widened(batch.column(index), field))
+    for wanted in schema:
+        index = batch.schema.get_field_index(wanted.name)
+        columns.append(pa.nulls(batch.num_rows, wanted.type) if index < 0 else widened_array(batch.column(index), wanted))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _widened(column: pa.Array, field: pa.Field) -> pa.Array:
-    if column.type == field.type:
-        return column
-    if has_json(field.type):
-        feature = feature_from_arrow(column.type)
-        seen = [None if value is None else decode_value(feature, value) for value in column.to_pylist()]
-        return compile_column(feature_from_arrow(field.type))(seen)
-    alone = pa.schema([field])
-    batch = pa.RecordBatch.from_arrays([column], [field.name])
-    return cast_table(batch, Features.from_arrow_schema(alone), what="The rows").column(0)
-
-
-def has_json(arrow_type: pa.DataType) -> bool:
-    """Whether values of the type are JSON, or hold some."""
-    if arrow_type == Json().arrow_type:
-        return True
-    return types.is_nested(arrow_type) and any(has_json(arrow_type.field(index).type) for index in range(arrow_type.num_fields))
 
 
 def conformed(written: Written, schema: pa.Schema, folder: str, stem: str, *, is_hashed: bool = False) -> list[ShardRecord]:

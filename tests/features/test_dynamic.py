@@ -25,9 +25,9 @@ def test_json_values_come_back_as_they_were(value: object) -> None:
     ("value", "text"),
     [
         ("é", '"\\u00e9"'),
-        (float("nan"), "null"),
+        (float("nan"), "NaN"),
         (np.int64(3), "3"),
-        (np.array([1.5, np.inf]), "[1.5,null]"),
+        (np.array([1.5, np.inf]), "[1.5,Infinity]"),
         ({1: (2, {3})}, '{"1":[2,[3]]}'),
         (b"x", '"x"'),
         (datetime.date(2020, 1, 2), '"2020-01-02"'),
