@@ -49,7 +49,7 @@ def _tensor_parts(value: Any) -> Sequence[Any]:
     if plain.layout is not torch.strided:
         plain = plain.to_dense()
     raw = plain.contiguous().flatten().view(torch.uint8).numpy()
-    return str(value.dtype), tuple(value.shape), raw, bool(value.requires_grad), str(value.layout)
+    return str(value.dtype), tuple(value.shape), raw, bool(value.requires_grad), str(value.layout), vars(value)
 
 
 def _pandas_parts(value: Any) -> Sequence[Any]:

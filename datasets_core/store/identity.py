@@ -32,6 +32,7 @@ from datasets_core.store.code_reach import attribute, is_found_by_name, is_insta
 from datasets_core.store.foreign_values import foreign_parts
 
 _MANY = 10_000  # objects; from here on one that is met again is not written again, so that dense graphs come to an end
+_WRITTEN_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a list that is a dataclass has more than its fields
 _MOST_STEPS = 6  # of the way to a value, in a message
 
 
@@ -200,7 +201,7 @@ class ValueWriter:
             registry = sorted(value.registry.items(), key=lambda item: _name(item[0]))
             self._items("dispatch", registry, len(registry))
             return
-        self._sink(b"function[6]")
+        self._sink(b"function[7]")
         self._write_code(value.__code__)
         self._named(
             "defaults", {str(k): v for k, v in enumerate(value.__defaults__ or ())}, f"default {{}} of function {name!r}"
@@ -208,6 +209,7 @@ class ValueWriter:
         self._named("defaults", value.__kwdefaults__ or {}, f"default {{!r}} of function {name!r}")
         cells = dict(zip(value.__code__.co_freevars, map(_cell, value.__closure__ or ()), strict=True))
         self._named("cells", cells, f"variable {{!r}} of function {name!r}")
+        self._named("annotations", _annotations(value), f"annotation {{!r}} of function {name!r}")
         self._named("attributes", dict(sorted(vars(value).items())), f"attribute {{!r}} of function {name!r}")
         if is_of_package:
             self._put("of", str(home).encode())  # what it reads there is known by that name
@@ -274,6 +276,7 @@ class ValueWriter:
             return
         own = {name: part for name, part in sorted(vars(value).items()) if name not in _NOT_STATE}
         self._items("bases", (list(value.__bases__), type(value)), 2)
+        self._named("annotations", _annotations(value), f"annotation {{!r}} of class {value.__qualname__!r}")
         self._named("state", own, f"{{!r}} of class {value.__qualname__!r}")
 
     def _write_module(self, value: types.ModuleType) -> None:
@@ -305,7 +308,7 @@ class ValueWriter:
 
     def _write_numpy(self, value: Any) -> None:
         if isinstance(value, np.dtype):
-            self._put("dtype", repr(value.descr if value.fields else value.str).encode())
+            self._write_dtype(value)
         elif isinstance(value, (np.ndarray, np.generic)):
             self._write_array(value)
         elif isinstance(value, np.random.Generator):
@@ -314,6 +317,21 @@ class ValueWriter:
             self._items("BitGenerator", (value.state,), 1)
         else:
             self._items("RandomState", (value.get_state(legacy=False),), 1)
+
+    def _write_dtype(self, value: Any) -> None:
+        """By its name and size, not by `str` alone: types of other libraries are all raw bytes to numpy."""
+        self._put(
+            "dtype",
+            f"{value.type.__module__}.{value.type.__name__} {value.str} {value.itemsize} {value.isalignedstruct}".encode(),
+        )
+        if value.subdtype is not None:
+            self._items("of", value.subdtype, 2)
+        elif value.fields:
+            self._items("fields", [(name, *value.fields[name]) for name in value.names], len(value.names))
+        else:
+            self._put("repr", repr(value).encode())
+        if value.metadata:
+            self._items("metadata", (dict(value.metadata),), 1)
 
     def _write_array(self, value: Any) -> None:
         array = np.asarray(value)
@@ -362,7 +380,9 @@ class ValueWriter:
         elif isinstance(value, re.Pattern):
             self._items("pattern", (value.pattern, value.flags), 2)
         elif isinstance(value, pathlib.PurePath):
-            self._items("path", (os.fspath(value),), 1)
+            self._items("path", (kind, os.fspath(value), getattr(value, "__dict__", None)), 3)
+        elif isinstance(value, types.UnionType):
+            self._items("union", value.__args__, len(value.__args__))
         elif isinstance(value, types.MappingProxyType):
             self._items("mappingproxy", (dict(value),), 1)
         elif isinstance(value, range):
@@ -374,8 +394,8 @@ class ValueWriter:
         elif isinstance(value, (datetime.datetime, datetime.time)) and kind.__module__ == "datetime":
             self._items(kind.__name__, (repr(value.replace(tzinfo=None)), value.tzinfo), 2)
         elif (parts := foreign_parts(value)) is not None:
-            self._items(_name(kind), parts, len(parts))
-        elif dataclasses.is_dataclass(value):
+            self._items(_name(kind), (kind, *parts), 1 + len(parts))
+        elif dataclasses.is_dataclass(value) and all(base.__flags__ & _WRITTEN_IN_PYTHON for base in kind.__mro__[:-1]):
             self._write_dataclass(value)
         else:
             self._write_state(value)
@@ -384,7 +404,11 @@ class ValueWriter:
         self._write_class(type(value))
         names = [item.name for item in dataclasses.fields(value)]
         more = [name for name in sorted(getattr(value, "__dict__", ())) if name not in names]
-        self._named("fields", _attributes(value, [*names, *more]), f"attribute {{!r}} of a {_name(type(value))}")
+        self._named(
+            "fields",
+            {name: getattr(value, name, None) for name in [*names, *more]},
+            f"attribute {{!r}} of a {_name(type(value))}",
+        )
 
     def _write_state(self, value: Any) -> None:
         """By class and by the state that a copy of the object would get (`__reduce_ex__`, which nobody reads back)."""
@@ -397,6 +421,13 @@ class ValueWriter:
             raise self._unhashable(f"a {_name(kind)} has no state that can be read ({error})") from error
         if isinstance(reduced, str):
             self._put("global", f"{kind.__module__}.{reduced}".encode())
+            if not is_installed(kind.__module__):
+                slots = [name for base in kind.__mro__ for name in _slots(base)]
+                self._write_class(kind)
+                self._named(
+                    "state", {name: getattr(value, name, None) for name in slots}, f"attribute {{!r}} of a {_name(kind)}"
+                )
+                self.write(getattr(value, "__dict__", None))
             return
         make, arguments, *rest = reduced
         state, items, pairs = (*rest, None, None, None)[:3]
@@ -407,10 +438,10 @@ class ValueWriter:
         step = f"attribute {{!r}} of a {_name(kind)}"
         self.write(list(arguments))
         if isinstance(state, dict) and all(isinstance(name, str) for name in state):
-            self._named("attributes", _attributes(value, sorted(state), state), step)  # their order says nothing
+            self._named("attributes", dict(sorted(state.items())), step)  # their order says nothing
         elif isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):  # of a class with slots
             held, slots = state
-            self._named("attributes", _attributes(value, sorted(held or ()), held), step)
+            self._named("attributes", dict(sorted((held or {}).items())), step)
             self._named("slots", dict(sorted(slots.items())), step)
         else:
             self.write(state)
@@ -418,11 +449,16 @@ class ValueWriter:
         self.write([list(pair) for pair in pairs] if pairs is not None else None)
 
 
-def _attributes(value: Any, names: Iterable[str], state: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Attributes by name, without those that a cached property keeps: they follow from the others."""
-    kind = type(value)
-    kept = [name for name in names if not isinstance(getattr(kind, name, None), functools.cached_property)]
-    return {name: getattr(value, name, None) if state is None else state[name] for name in kept}
+def _slots(kind: type) -> Iterable[str]:
+    return sorted(name for name, part in vars(kind).items() if isinstance(part, types.MemberDescriptorType))
+
+
+def _annotations(value: Any) -> dict[str, Any]:
+    try:
+        found = value.__annotations__
+        return dict(found) if isinstance(found, dict) else {}
+    except (AttributeError, NameError):  # none, or (from Python 3.14 on) of names that only type checkers see
+        return {}
 
 
 def _name(kind: type) -> str:
@@ -548,7 +584,6 @@ _NOT_STATE = {
     "__annotate__",
     "__annotate_func__",
     "__annotations_cache__",
-    "__doc__",
     "__abstractmethods__",
     "_abc_impl",
     "__signature__",

@@ -105,6 +105,27 @@ _DIFFER: dict[str, tuple[str, str]] = {
         "class A:\n  @property\n  def p(s): return 1\nf = lambda r: A().p",
         "class A:\n  @property\n  def p(s): return 2\nf = lambda r: A().p",
     ),
+    "cached property that was assigned": (
+        "class A:\n  @functools.cached_property\n  def p(s): return 1\nf = A()\nf.p = 2",
+        "class A:\n  @functools.cached_property\n  def p(s): return 1\nf = A()\nf.p = 3",
+    ),
+    "docstring of a class": ("class A: 'x'\nf = lambda r: A.__doc__", "class A: 'y'\nf = lambda r: A.__doc__"),
+    "annotation of a class": ("class A: x: int\nf = A", "class A: x: int | None\nf = A"),
+    "annotation": ("def f(r: int): return r", "def f(r: str): return r"),
+    "dataclass that is a list": (
+        "@dataclasses.dataclass\nclass A(list): x: int = 1\nf = A()\nf.append(1)",
+        "@dataclasses.dataclass\nclass A(list): x: int = 1\nf = A()\nf.append(2)",
+    ),
+    "state of what is reduced to a name": (
+        "class A:\n  def __reduce__(s): return 'f'\nf = A()\nf.k = 1",
+        "class A:\n  def __reduce__(s): return 'f'\nf = A()\nf.k = 2",
+    ),
+    "path subclass": (
+        "import pathlib\nclass P(type(pathlib.Path())):\n  def m(s): return 1\nf = P('a')",
+        "import pathlib\nclass P(type(pathlib.Path())):\n  def m(s): return 2\nf = P('a')",
+    ),
+    "dtype of pairs": ("f = np.dtype((np.int32, (2,)))", "f = np.dtype((np.float32, (2,)))"),
+    "dtype of raw bytes": ("f = np.dtype((np.int32, (2,)))", "f = np.dtype('V8')"),
     "static method": (
         "class A:\n  @staticmethod\n  def p(): return 1\nf = lambda r: A.p()",
         "class A:\n  @staticmethod\n  def p(): return 2\nf = lambda r: A.p()",
@@ -191,10 +212,6 @@ _AGREE: dict[str, tuple[str, str]] = {
     ),
     "global that is not read": ("K = 1\nf = lambda r: r.K", "K = 2\nf = lambda r: r.K"),
     "use": ("@functools.lru_cache\ndef f(r): return r", "@functools.lru_cache\ndef f(r): return r\nf(1)"),
-    "cached property": (
-        "class A:\n  @functools.cached_property\n  def p(s): return 1\nf = A()",
-        "class A:\n  @functools.cached_property\n  def p(s): return 1\nf = A()\nf.p",
-    ),
     "dispatch": (
         "@functools.singledispatch\ndef f(r): return 1",
         "@functools.singledispatch\ndef f(r): return 1\nf('a')",
