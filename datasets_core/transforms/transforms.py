@@ -118,6 +118,7 @@ class Transforms(Tabled):
         )
         decisive = (
             *_of_function(calls, inputs, batched, size),
+            number_of_parts(num_proc, self.num_rows) if with_rank else None,
             batched and drop_last_batch,
             removed,
             None if asked is None else asked.to_dict(),
@@ -182,12 +183,13 @@ class Transforms(Tabled):
         """
         from datasets_core.results.cached import place_of
         from datasets_core.transforms.filtering import FilterPlan, chosen_rows, index_path, read_index, write_index
-        from datasets_core.transforms.row_jobs import as_size
+        from datasets_core.transforms.row_jobs import as_size, number_of_parts
 
         inputs, size = self._named(input_columns), as_size(batch_size)
         calls = self._calls("filter", function or _always, fn_kwargs, with_indices, with_rank)
         _check_engine(engine)
-        decisive = (*self._seen(), *_of_function(calls, inputs, batched, size))
+        parts = number_of_parts(num_proc, self.num_rows) if with_rank else None
+        decisive = (*self._seen(), *_of_function(calls, inputs, batched, size), parts)
         lineage = self._lineage.then("filter", *decisive, new_fingerprint=new_fingerprint)
         assert lineage.fingerprint  # now: what the function uses may be changed later
         place = place_of(self, lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)

@@ -469,3 +469,15 @@ def test_a_batched_function_that_raises_stop_iteration_ends_no_rows() -> None:
     for made in (Dataset.from_dict({"a": [1]}).map, Dataset.from_dict({"a": [1]}).filter):
         with pytest.raises(RuntimeError, match="StopIteration"):
             made(ends, batched=True)
+
+
+def test_the_number_of_parts_decides_where_the_function_takes_its_rank() -> None:
+    rows = Dataset.from_dict({"a": list(range(10))})
+
+    def prints(**options: Any) -> tuple[str, str]:
+        mapped = rows.map(lambda row, *rank: {"rank": list(rank)}, engine="threads", **options)
+        return mapped._fingerprint, rows.filter(lambda row, *rank: True, engine="threads", **options)._fingerprint
+
+    alone, two, three = (prints(with_rank=True, num_proc=count) for count in (1, 2, 3))
+    assert len({alone[0], two[0], three[0]}) == len({alone[1], two[1], three[1]}) == 3
+    assert prints(num_proc=2) == prints(num_proc=3)
