@@ -52,7 +52,7 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return pa.table([values], names=[name])
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf" and features is None:
-        return pa.table([pa.array(values)], names=[name])
+        return pa.table([pa.array(values.copy())], names=[name])  # the caller may change the array later
     try:
         rows = [{name: value} for value in values]
     except TypeError:

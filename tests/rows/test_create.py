@@ -97,3 +97,14 @@ def test_rows_with_nanoseconds_come_back_as_they_were() -> None:
     for rows in (Dataset(table).select_columns("t"), Dataset(zoned)):
         assert Dataset.from_list(rows.to_list(), features=rows.features).to_list() == rows.to_list()
     assert Dataset.from_list(Dataset(table).to_list()).to_list() == Dataset(table).to_list()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_arrays_that_the_caller_changes_later_change_no_row(nested: bool) -> None:
+    flat, square, held = np.arange(4.0), np.zeros((4, 3)), [np.zeros(1000) for _ in range(4)]
+    values = {"square": square, "held": held} if nested else {"flat": flat}
+    dataset = Dataset.from_dict(values)
+    before = dataset[:]
+    for array in (flat, square, *held):
+        array[:] = 7
+    assert dataset[:] == before
