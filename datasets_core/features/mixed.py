@@ -64,7 +64,7 @@ def _inferred(values: list[Any], depth: int) -> pa.Array:
         return infer_column(values, depth)
     if is_media(kinds, values):
         return infer_column(values, depth)
-    groups = kinds_apart(values)
+    groups = [] if _is_uniform(kinds, values) else kinds_apart(values)
     if len(groups) > 1:
         return _assembled([(rows, _inferred(members, depth)) for rows, members in groups], len(values))
     if groups and set(map(type, members := groups[0][1])) <= {dict, list, tuple} and not kinds <= {dict, list, tuple}:
@@ -73,6 +73,17 @@ def _inferred(values: list[Any], depth: int) -> pa.Array:
         return infer_column(values, depth)
     except Misfit:
         return compile_column(Json())(values)
+
+
+def _is_uniform(kinds: set[type], values: list[Any]) -> bool:
+    """Whether the values are of one kind for sure."""
+    if len(kinds) > 1:
+        return False
+    (kind,) = kinds
+    if kind is np.ndarray:
+        shapes = {(value.dtype, value.ndim) for value in values if value is not None}
+        return len(shapes) == 1 and all(dtype.kind in "biufUS" and ndim for dtype, ndim in shapes)
+    return kind in {int, decimal.Decimal} or (issubclass(kind, np.generic) and kind not in {np.datetime64, np.timedelta64})
 
 
 def _lists(values: list[Any], depth: int) -> pa.Array:
