@@ -34,7 +34,7 @@ class Constructors(Tabled):
         """A dataset of columns, in memory.
 
         Args:
-            mapping: for each column a list, a numpy array or an Arrow array.
+            mapping: for each column a list, a numpy array (copied) or an Arrow array (shared: do not change its memory later).
             features: what the columns are to be; None: what their values say.
             info: what is known of the dataset; its features count if `features` is None.
             split: the split that the rows are of.
