@@ -12,6 +12,7 @@ from datasets_core.errors import ArgumentTypeError
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import Split
+from datasets_core.meta.version import Version
 from datasets_core.rows import create
 from datasets_core.rows.arguments import agreed, as_features
 from datasets_core.rows.origin import paths_of_files
@@ -81,6 +82,10 @@ class Constructors(Tabled):
         split: str = Split.TRAIN,
         fingerprint: str | None = None,
         writer_batch_size: int | None = None,
+        *,
+        on_mixed_types: str | None = "use_json",
+        version: str | Version | None = None,
+        **options: Any,
     ) -> Self:
         """A dataset of the rows that a generator function yields, written to the cache in bounded memory.
 
@@ -97,10 +102,14 @@ class Constructors(Tabled):
             split: the split that the rows are of.
             fingerprint: the identity of the rows.
             writer_batch_size: has no effect: batches are bounded by their bytes.
+            on_mixed_types: "use_json" keeps values that share no type, and dicts of different keys, as JSON; None refuses them.
+            version: of the dataset, for its info.
+            options: none; an argument of another name is refused.
 
         Raises:
             CastError: a value that does not fit the others of its column, or its feature.
             DatasetGenerationError: the generator failed.
+            ArgumentTypeError: an argument that there is not.
 
         >>> def squares(below):
         ...     for number in range(below):
@@ -113,8 +122,14 @@ class Constructors(Tabled):
 
         if gen_kwargs is not None and not isinstance(gen_kwargs, Mapping):
             raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")
+        if options:
+            raise ArgumentTypeError(
+                f"from_generator() has no argument {next(iter(options))!r}. Give the generator its own arguments in gen_kwargs."
+            )
+        create.check_mixed(on_mixed_types)
+        release = str(Version("0.0.0" if version is None else str(version)))
         made = generated(
-            Recipe(generator, dict(gen_kwargs or {}), as_features(features), str(split)),
+            Recipe(generator, dict(gen_kwargs or {}), as_features(features), str(split), on_mixed_types is not None, release),
             cache_dir=None if cache_dir is None else os.fspath(cache_dir),
             keep_in_memory=keep_in_memory,
             num_proc=num_proc,

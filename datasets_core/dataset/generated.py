@@ -11,7 +11,8 @@ import datetime as dt
 import logging
 import os
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -27,14 +28,13 @@ from datasets_core.errors import (
     DamagedShardError,
     ManifestError,
 )
-from datasets_core.features.codec import merge_schemas
 from datasets_core.features.schema import Features
 from datasets_core.files import locked
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.rows import RowRange
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
-from datasets_core.results.widening import WideningWriter, Written, conformed, widened
+from datasets_core.results.widening import WideningWriter, Written, conformed, joined, table_of
 from datasets_core.store.commit import Staging
 from datasets_core.store.fingerprint import fingerprint, random_fingerprint
 from datasets_core.store.layout import dataset_folder, lock_path
@@ -45,7 +45,7 @@ from datasets_core.store.table import RowTable
 logger = logging.getLogger(__name__)
 
 
-_NAME, _CONFIG, _VERSION = "generator", "default", "0.0.0"
+_NAME, _CONFIG = "generator", "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,16 @@ def generated(
     if key is not None and not re.fullmatch(r"\w[\w.-]*", key):
         raise ConfigurationError(f"fingerprint={key!r} cannot name a folder. Use letters, digits, '-', '_' and '.'.")
     if keep_in_memory:
-        batches = made_of_batches(recipe, list)
-        schema = _joined([batch.schema for batch in batches], recipe)
-        table = RowTable.from_batches([widened(batch, schema) for batch in batches], schema)
+        held = made_of_batches(recipe, partial(_write_batches, recipe, _no_folder, "", most_bytes=sys.maxsize))
+        schema = _joined(held, recipe)
+        table = table_of(held, schema)
         return Generated(table, _info(recipe, schema, ()), key or _key(recipe))
     if settings().caching:
         key = place = key or _key(recipe)
     else:
         place = random_fingerprint()
         key = key or place
-    folder = dataset_folder(cache_dir or settings().cache_dir, _NAME, f"{_CONFIG}-{place}", _VERSION, place)
+    folder = dataset_folder(cache_dir or settings().cache_dir, _NAME, f"{_CONFIG}-{place}", recipe.version, place)
     found = _standing(recipe, folder, key)
     if found is not None:
         return found
@@ -104,7 +104,9 @@ def _opened(manifest: Manifest, recipe: Recipe, folder: str, key: str) -> Genera
 
 def _key(recipe: Recipe) -> str:
     features = None if recipe.features is None else recipe.features.to_dict()
-    return fingerprint(recipe.generator, dict(recipe.kwargs), features, recipe.split, what="The generator")
+    return fingerprint(
+        recipe.generator, dict(recipe.kwargs), features, recipe.split, recipe.as_json, recipe.version, what="The generator"
+    )
 
 
 # -- building ----------------------------------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
                 found[index] = written
                 bar.update(sum(record.rows for each in written for record in each.records))
         written = [each for index in range(len(parts)) for each in found[index]]
-        schema = _joined([each.schema for each in written], recipe)
+        schema = _joined(written, recipe)
         records = [
             record
             for k, each in enumerate(written)
@@ -178,7 +180,7 @@ def _divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
 def _info(recipe: Recipe, schema: pa.Schema, records: Iterable[ShardRecord]) -> DatasetInfo:
     held = list(records)
     features = recipe.features if recipe.features is not None else Features.from_arrow_schema(schema)
-    info = DatasetInfo(features=features, builder_name=_NAME, dataset_name=_NAME, config_name=_CONFIG, version=_VERSION)  # type: ignore[arg-type]
+    info = DatasetInfo(features=features, builder_name=_NAME, dataset_name=_NAME, config_name=_CONFIG, version=recipe.version)  # type: ignore[arg-type]
     if held:
         num_bytes = sum(record.num_bytes for record in held)
         split = SplitInfo(
@@ -198,20 +200,27 @@ def _info(recipe: Recipe, schema: pa.Schema, records: Iterable[ShardRecord]) -> 
 
 def _write(part: _Part) -> list[Written]:
     """Run the generator, into shards of one or more schemas in their order."""
-    return made_of_batches(part.recipe, partial(_write_batches, part))
+    return made_of_batches(part.recipe, partial(_write_batches, part.recipe, lambda: part.folder, part.stem))
 
 
-def _write_batches(part: _Part, batches: Iterable[pa.RecordBatch]) -> list[Written]:
-    writer = WideningWriter(lambda: part.folder, part.stem, is_hashed=True)
+def _write_batches(
+    recipe: Recipe, folder: Callable[[], str], stem: str, batches: Iterable[pa.RecordBatch], *, most_bytes: int = 0
+) -> list[Written]:
+    as_json = recipe.as_json and recipe.features is None
+    writer = WideningWriter(folder, stem, most_bytes=most_bytes, as_json=as_json, is_hashed=True)
     try:
         for batch in batches:
             writer.write(batch)
         if not writer.rows:
-            writer.write(_empty_batch(part.recipe))
+            writer.write(_empty_batch(recipe))
         return writer.close()
     except BaseException:
         writer.abort()
         raise
+
+
+def _no_folder() -> str:
+    raise AssertionError("rows in memory need no folder")
 
 
 def _empty_batch(recipe: Recipe) -> pa.RecordBatch:
@@ -219,11 +228,6 @@ def _empty_batch(recipe: Recipe) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
-def _joined(schemas: list[pa.Schema], recipe: Recipe) -> pa.Schema:
+def _joined(written: list[Written], recipe: Recipe) -> pa.Schema:
     """The one schema that holds the rows of all."""
-    if recipe.features is not None:
-        return recipe.features.arrow_schema
-    joined = pa.schema([])
-    for schema in schemas:
-        joined = schema if not len(joined) else joined if not len(schema) else merge_schemas(joined, schema)
-    return joined
+    return joined(written, as_json=recipe.as_json)[0] if recipe.features is None else recipe.features.arrow_schema

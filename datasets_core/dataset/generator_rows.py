@@ -27,6 +27,8 @@ class Recipe:
     kwargs: Mapping[str, Any]
     features: Features | None
     split: str
+    as_json: bool = True
+    version: str = "0.0.0"
 
     def started(self) -> Iterator[Mapping[str, Any]]:
         """The rows, from the first.
@@ -56,17 +58,17 @@ def made_of_batches(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T
 
 def _batches(rows: _Rows) -> Iterator[pa.RecordBatch]:
     """The rows as batches, bounded in rows and bytes; each of them fits the ones before, or the error names its row."""
-    encoder = RowEncoder(rows.recipe.features)
+    encoder = RowEncoder(rows.recipe.features, as_json=rows.recipe.as_json)
     schema: pa.Schema | None = None
     first = 0
     while chunk := rows.next():
         try:
             batch = encoder.encode(chunk)
         except CellCastError as error:
-            raise _renumbered(error, first) from error
+            raise _renumbered(error, first, rows.recipe) from error
         if schema is None:
             schema = batch.schema
-        elif not batch.schema.equals(schema):
+        elif not (rows.recipe.as_json or batch.schema.equals(schema)):
             schema = _merged(schema, batch.schema, chunk, first)
         rows.measured(batch.nbytes, len(chunk))
         yield batch
@@ -135,9 +137,20 @@ class _Rows:
             )
 
 
-def _renumbered(error: CellCastError, first: int) -> CellCastError:
+def _renumbered(error: CellCastError, first: int, recipe: Recipe) -> CellCastError:
     row = None if error.row is None else error.row + first
-    return CellCastError(error.column, error.reason, row=row, what="The generator", advice=error.advice)
+    return CellCastError(
+        error.column, error.reason, row=row, what="The generator", advice=error.advice or _advice(error.column, recipe)
+    )
+
+
+def _advice(column: str, recipe: Recipe) -> str | None:
+    if recipe.features is not None:
+        return None
+    if not recipe.as_json:
+        return "Yield values of one kind, or pass on_mixed_types='use_json'"
+    name = column.partition(".")[0].removesuffix("[]")
+    return f"Yield values of one kind, or give the column a feature, such as Features({{{name!r}: Json()}})"
 
 
 def _merged(schema: pa.Schema, other: pa.Schema, rows: list[Mapping[str, Any]], first: int) -> pa.Schema:
@@ -149,5 +162,8 @@ def _merged(schema: pa.Schema, other: pa.Schema, rows: list[Mapping[str, Any]], 
             try:
                 merge_schemas(schema, encoder.encode([row]).schema)
             except CastError as cause:
-                raise CastError(f"Row {number} of the generator does not fit the rows before it. {cause}") from error
+                raise CastError(
+                    f"Row {number} of the generator does not fit the rows before it. {cause} "
+                    "Yield values of one kind, or pass on_mixed_types='use_json'."
+                ) from error
         raise

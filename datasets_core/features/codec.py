@@ -16,6 +16,7 @@ from datasets_core.features.columns import Column, compile_column
 from datasets_core.features.inference import infer_column
 from datasets_core.features.media_paths import NOWHERE, MediaPaths
 from datasets_core.features.merge import merge_schemas, merge_types
+from datasets_core.features.mixed import infer_or_json
 from datasets_core.features.nesting import Misfit
 from datasets_core.features.schema import Features
 from datasets_core.features.values import decode_value, shown
@@ -28,6 +29,7 @@ class RowEncoder:
 
     Args:
         features: the columns; None takes the columns and types of each batch from its rows.
+        as_json: without features, values that share no type and dicts of different keys become JSON.
 
     >>> from datasets_core.features.base import Value
     >>> RowEncoder(Features({"a": Value("int8")})).encode([{"a": 1}, {"a": None}]).to_pylist()
@@ -36,8 +38,9 @@ class RowEncoder:
     [DataType(double), DataType(string)]
     """
 
-    def __init__(self, features: Features | None) -> None:
+    def __init__(self, features: Features | None, *, as_json: bool = False) -> None:
         self.features = features
+        self._infer = infer_or_json if as_json else infer_column
         self._schema = None if features is None else features.arrow_schema
         self._columns: list[tuple[str, Column]] = []
         if features is not None:
@@ -55,7 +58,7 @@ class RowEncoder:
             CellCastError: a value does not fit its column, or a key is none of the features; it names column and row.
         """
         if self._schema is None:
-            return _infer_batch(rows)
+            return _infer_batch(rows, self._infer)
         arrays = [_array(name, values, write) for (name, write), values in zip(self._columns, self._values(rows), strict=True)]
         if not arrays:
             return _empty_rows(len(rows), self._schema)
@@ -107,7 +110,7 @@ def _equal_rows(rows: Sequence[Any], names: Sequence[Any]) -> list[list[Any]] | 
         return None
 
 
-def _infer_batch(rows: Sequence[Mapping[Any, Any]]) -> pa.RecordBatch:
+def _infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Column) -> pa.RecordBatch:
     names = list(rows[0]) if rows and type(rows[0]) is dict else []
     columns = _equal_rows(rows, names)
     if columns is None:
@@ -119,7 +122,7 @@ def _infer_batch(rows: Sequence[Mapping[Any, Any]]) -> pa.RecordBatch:
         if not isinstance(name, str):
             index = next(index for index, row in enumerate(rows) if name in row)
             raise CellCastError(str(name), "the name of this column is no string", row=index, advice="Name columns by strings")
-        arrays.append(_array(name, values, infer_column))
+        arrays.append(_array(name, values, infer))
     if not arrays:
         return _empty_rows(len(rows), pa.schema([]))
     return pa.RecordBatch.from_arrays(arrays, names)

@@ -12,6 +12,7 @@ from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationErro
 from datasets_core.features.codec import RowEncoder, cast_table
 from datasets_core.features.mixed import infer_or_json
 from datasets_core.features.schema import Features
+from datasets_core.features.values import is_tensor, tensor_array
 
 _ARROW_MAGIC = b"ARROW1"
 _DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, MemoryError)
@@ -25,7 +26,7 @@ def columns_table(mapping: Mapping[str, Any], features: Features | None, on_mixe
     """
     if not isinstance(mapping, Mapping):
         raise ArgumentTypeError(f"from_dict() takes a dict of columns, found {type(mapping).__name__}. Use from_list for rows.")
-    _check_mixed(on_mixed_types)
+    check_mixed(on_mixed_types)
     tables = {name: _column_table(name, values, features, on_mixed_types) for name, values in mapping.items()}
     lengths = {name: table.num_rows for name, table in tables.items()}
     if len(set(lengths.values())) > 1:
@@ -51,6 +52,8 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
         raise CastError(f"Column {name!r} is not in the features. Add it there, or leave it out of the columns.")
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return pa.table([values], names=[name])
+    if is_tensor(type(values)):
+        values = tensor_array(values)
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf" and features is None:
         return pa.table([pa.array(values.copy())], names=[name])  # the caller may change the array later
     try:
@@ -73,7 +76,7 @@ def rows_table(rows: Iterable[Mapping[str, Any]], features: Features | None, on_
     """
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
         raise ArgumentTypeError(f"from_list() takes a list of dicts, found {type(rows).__name__}. Use from_dict for columns.")
-    _check_mixed(on_mixed_types)
+    check_mixed(on_mixed_types)
     listed = list(rows)
     if features is None and on_mixed_types == "use_json" and all(isinstance(row, Mapping) for row in listed):
         names = list(dict.fromkeys(name for row in listed for name in row))
@@ -83,7 +86,12 @@ def rows_table(rows: Iterable[Mapping[str, Any]], features: Features | None, on_
     return pa.Table.from_batches([RowEncoder(features).encode(listed)], features.arrow_schema)
 
 
-def _check_mixed(on_mixed_types: str | None) -> None:
+def check_mixed(on_mixed_types: str | None) -> None:
+    """Refuse what is no way to keep values that share no type.
+
+    Raises:
+        ConfigurationError: neither None nor 'use_json'.
+    """
     if on_mixed_types not in (None, "use_json"):
         raise ConfigurationError(f"on_mixed_types={on_mixed_types!r} is unknown. Give None (an error) or 'use_json'.")
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from datasets_core.engines.engine import Engine
 from datasets_core.errors import ArgumentTypeError, MaskLengthError
+from datasets_core.features.values import tensor_array
 from datasets_core.progress import progress
 from datasets_core.results.cached import Place
 from datasets_core.rows.lineage import Lineage
@@ -22,7 +23,6 @@ from datasets_core.store.whole_file import FINGERPRINT_KEY, write_whole
 from datasets_core.transforms.calling import Caller, Calls
 from datasets_core.transforms.inputs import Inputs
 from datasets_core.transforms.reads import columns_read
-from datasets_core.transforms.returned import tensor_array
 from datasets_core.transforms.row_jobs import Part, Teller, borders, number_of_parts, results
 
 if TYPE_CHECKING:

@@ -16,12 +16,13 @@ import pyarrow as pa
 from datasets_core.errors import ArgumentTypeError, CastError, CellCastError
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.schema import Features
+from datasets_core.features.values import tensor_array
 from datasets_core.rows.lazy_values import UNTOUCHED, LazyDict, held
 from datasets_core.transforms.assembling import Assembler, Draft, Made
 from datasets_core.transforms.calling import Caller, Calls
 from datasets_core.transforms.inputs import Block, Inputs
 from datasets_core.transforms.reads import columns_read
-from datasets_core.transforms.returned import ColumnEncoder, Encoded, tensor_array
+from datasets_core.transforms.returned import ColumnEncoder, Encoded
 
 if TYPE_CHECKING:
     from datasets_core.rows.tabled import Tabled

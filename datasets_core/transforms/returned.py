@@ -19,6 +19,7 @@ from datasets_core.features.labels import ClassLabel
 from datasets_core.features.mixed import infer_or_json
 from datasets_core.features.nesting import Misfit
 from datasets_core.features.schema import Features
+from datasets_core.features.values import is_tensor, tensor_array
 
 types = pa.types
 _TEXTS = frozenset({str, NoneType, np.str_})
@@ -170,18 +171,6 @@ def _plain(values: list[Any]) -> list[Any]:
         kind = next(iter(kinds))
         if kind is np.float64 or kind is np.int64 or kind is np.bool_:
             return [value.item() for value in values]
-    if any(kind.__module__ == "torch" or kind.__module__.startswith("torch.") for kind in kinds):
-        return [tensor_array(value) if type(value).__module__.startswith("torch") else value for value in values]
+    if any(map(is_tensor, kinds)):
+        return [tensor_array(value) if is_tensor(type(value)) else value for value in values]
     return values
-
-
-def tensor_array(value: Any) -> Any:
-    """A torch tensor as a numpy array, or scalar where it has no dimension; anything else as it is."""
-    detach = getattr(value, "detach", None)
-    if detach is None:
-        return value
-    tensor = detach().cpu()
-    if str(tensor.dtype) == "torch.bfloat16":
-        tensor = tensor.float()
-    array = tensor.numpy()
-    return array[()] if array.ndim == 0 else array

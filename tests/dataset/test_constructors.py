@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, DatasetInfo, Features, Value
+from datasets_core import Dataset, DatasetInfo, Features, List, Value
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DamagedShardError
 
 ROWS = [{"a": 1, "b": "x"}, {"a": None, "b": "é"}, {"a": -3, "b": None}]
@@ -88,3 +88,20 @@ def test_a_buffer_gives_its_rows_in_the_order_of_another() -> None:
 def test_a_cut_buffer_is_an_error(size: int) -> None:
     with pytest.raises(DamagedShardError):
         Dataset.from_buffer(_stream(pa.Table.from_pylist(ROWS)).to_pybytes()[:size])
+
+
+def test_a_generator_takes_a_version_and_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    assert str(Dataset.from_generator(lambda: iter(ROWS), cache_dir=tmp_path, version="1.2.3").version) == "1.2.3"
+    with pytest.raises(ArgumentTypeError, match=r"no argument 'colour'"):
+        Dataset.from_generator(lambda: iter(ROWS), cache_dir=tmp_path, colour=1)
+
+
+@pytest.mark.optional("torch")
+def test_tensors_keep_their_dtype() -> None:
+    torch = pytest.importorskip("torch")
+    row = {"a": torch.tensor(1, dtype=torch.int8), "b": [torch.tensor(1.5)], "c": {"d": torch.ones(2, dtype=torch.bfloat16)}}
+
+    wanted = Features({"a": Value("int8"), "b": List(Value("float32")), "c": {"d": List(Value("float32"))}})
+    assert Dataset.from_list([row]).features == wanted
+    assert Dataset.from_generator(lambda: iter([row]), keep_in_memory=True).features == wanted
+    assert Dataset.from_dict({"a": torch.tensor([1, 2], dtype=torch.int8)}).features == Features({"a": Value("int8")})

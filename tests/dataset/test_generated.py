@@ -12,7 +12,8 @@ import pytest
 from datasets_core import config
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetGenerationError
-from datasets_core.features.base import Value
+from datasets_core.features.base import List, Value
+from datasets_core.features.dynamic import Json
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
 from datasets_core.results import widening
@@ -94,11 +95,11 @@ def test_types_widen_when_later_rows_need_it(tmp_path: Path, late: int, monkeypa
         "null": "Value('string')",
         "int": "Value('float64')",
         "list": "List(Value('string'))",
-        "struct": "{'a': Value('int64'), 'b': Value('float64')}",
+        "struct": "Json(decode=True)",
         "new": "Value('bool')",
     }
-    assert dataset[0] == {"null": None, "int": 0.0, "list": [], "struct": {"a": 0, "b": None}, "new": None}
-    assert dataset[-1] == {"null": "text", "int": 0.5, "list": ["x"], "struct": {"a": None, "b": 1.5}, "new": True}
+    assert dataset[0] == {"null": None, "int": 0.0, "list": [], "struct": {"a": 0}, "new": None}
+    assert dataset[-1] == {"null": "text", "int": 0.5, "list": ["x"], "struct": {"b": 1.5}, "new": True}
 
 
 def test_a_value_that_fits_no_type_names_column_and_row(tmp_path: Path) -> None:
@@ -106,11 +107,23 @@ def test_a_value_that_fits_no_type_names_column_and_row(tmp_path: Path) -> None:
         for i in range(1000):
             yield {"a": i, "b": "x" if i == 777 else 5}
 
-    with pytest.raises(CastError, match=r"777") as caught:
-        Dataset.from_generator(rows, cache_dir=tmp_path)
+    with pytest.raises(CastError, match=r"777.*on_mixed_types='use_json'") as caught:
+        Dataset.from_generator(rows, cache_dir=tmp_path, on_mixed_types=None)
 
     assert "'b'" in str(caught.value)
     assert not [name for _, _, names in os.walk(tmp_path) for name in names if name.endswith(".arrow")]
+
+
+@pytest.mark.parametrize("num_proc", [None, 2])
+def test_values_that_share_no_type_are_json(tmp_path: Path, num_proc: int | None) -> None:
+    def rows(shards: list[int]) -> Iterator[dict[str, Any]]:
+        for shard in shards:
+            yield [{"a": 1, "b": [1, "x"], "c": {"d": 1}}, {"a": "x", "b": [2], "c": {"d": "y"}}][shard]
+
+    dataset = Dataset.from_generator(rows, cache_dir=tmp_path, gen_kwargs={"shards": [0, 1]}, num_proc=num_proc)
+
+    assert dataset.features == Features({"a": Json(), "b": List(Json()), "c": {"d": Json()}})
+    assert dataset[:] == {"a": [1, "x"], "b": [[1, "x"], [2]], "c": [{"d": 1}, {"d": "y"}]}
 
 
 def test_a_value_that_does_not_fit_its_feature_names_column_and_row(tmp_path: Path) -> None:
