@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from datasets_core.errors import CastError
 from datasets_core.features.cast import cast_table
@@ -200,6 +199,8 @@ def integer_traits(array: pa.Array, place: str = "") -> Traits:
     """
     arrow_type = array.type
     if types.is_signed_integer(arrow_type):
+        import pyarrow.compute as pc  # 20 ms that reading does without
+
         least, most = pc.min_max(array).values()
         low, high = least.as_py(), most.as_py()
         if low is None:

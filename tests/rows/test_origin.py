@@ -21,6 +21,8 @@ from datasets_core.features.schema import Features
 from datasets_core.load import load_dataset
 from datasets_core.rows.origin import folder_of, paths_below, paths_of_files
 
+pytest.importorskip("pdfplumber")  # without it the decoder says so before it looks at a path
+
 KIND = Pdf()  # stored alike for all media; decoding fails behind the check of the path, without its package or on its bytes
 FEATURES = Features({"file": KIND})
 Rows = Callable[[Path, list[str]], Dataset]
