@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import abc
 import copy
-import functools
-import hashlib
-import itertools
-import logging
 import os
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
@@ -22,15 +17,15 @@ from datasets_core.building.builder_config import (
     make_config,
     option_names,
 )
+from datasets_core.building.built import Built
+from datasets_core.building.class_identity import builder_name, code_hash, keyed, source_file
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepare import prepare
 from datasets_core.building.sources import dataset_identity
 from datasets_core.config import settings
-from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.group import DatasetDict
 from datasets_core.engines.engine import Engine
-from datasets_core.errors import ConfigurationError, DatasetNotFoundError, ManifestError, UnhashableError, UnknownConfigError
+from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
@@ -39,18 +34,9 @@ from datasets_core.files import is_url, join, local_path
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.naming import camelcase_to_snakecase
-from datasets_core.meta.rows import row_ranges
-from datasets_core.meta.split import ReadInstruction
 from datasets_core.meta.version import Version
-from datasets_core.rows.origin import folder_of, paths_below
-from datasets_core.store.fingerprint import Hasher, fingerprint
 from datasets_core.store.layout import dataset_folder
 from datasets_core.store.manifest import Manifest, read_manifest
-from datasets_core.store.source import open_rows
-
-logger = logging.getLogger(__name__)
-
-_MADE_BY_PYTHON = (".__module__", ".__dict__", ".__weakref__", ".__abstractmethods__", "._abc_impl", ".__parameters__")
 
 _NO_VERSION = Version("0.0.0")
 
@@ -69,7 +55,7 @@ class _ConfigsByName:
         return configs
 
 
-class DatasetBuilder(abc.ABC):
+class DatasetBuilder(Built, abc.ABC):
     """What makes a dataset.  Derive from `GeneratorBasedBuilder` or `ArrowBasedBuilder` and write the hooks.
 
     Args:
@@ -137,13 +123,13 @@ class DatasetBuilder(abc.ABC):
         **config_kwargs: Any,
     ) -> None:
         features = features if features is None or isinstance(features, Features) else Features(features)
-        self.name = _builder_name(type(self))
+        self.name = builder_name(type(self))
         self.dataset_name = camelcase_to_snakecase(dataset_name) if dataset_name else self.name
         self.base_path = None if base_path is None else os.fspath(base_path)
         self.token, self.repo_id = token, repo_id
         self.storage_options = storage_options or {}
         self.writer_batch_size = writer_batch_size or self.DEFAULT_WRITER_BATCH_SIZE
-        self.hash = _key(hash if hash is not None else _code_hash(type(self)), info)
+        self.hash = keyed(hash if hash is not None else code_hash(type(self)), info)
         self.is_partial = data_files is not None
 
         if data_files is not None:
@@ -215,7 +201,7 @@ class DatasetBuilder(abc.ABC):
     @classmethod
     def get_imported_module_dir(cls) -> str:
         """The folder of the file that defines this class."""
-        return os.path.dirname(_source_file(cls) or "")
+        return os.path.dirname(source_file(cls) or "")
 
     def with_schema(self, schema: pa.Schema) -> DatasetBuilder:
         """A copy that reads with `schema`."""
@@ -289,36 +275,6 @@ class DatasetBuilder(abc.ABC):
         self._manifest = prepare(self, options)
         self.info = self._manifest.info.copy()
 
-    def as_dataset(self, split: Any = None, in_memory: bool | None = None) -> Any:
-        """The dataset that was built.
-
-        Args:
-            split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for a `DatasetDict` of all.
-            in_memory: read the rows instead of mapping them; None does so for a dataset below the setting `max_memory_bytes`.
-
-        Raises:
-            DatasetNotFoundError: it is not built.
-            UnknownSplitError: no such split.
-            DamagedShardError: a shard that is needed is cut or altered.
-        """
-        manifest = self._built()
-        if split is None:
-            return DatasetDict({name: self._as_dataset(manifest, name, in_memory) for name in manifest.split_lengths()})
-        if isinstance(split, Mapping):
-            return {name: self.as_dataset(part, in_memory) for name, part in split.items()}
-        if isinstance(split, (list, tuple)):
-            found = [self.as_dataset(part, in_memory) for part in split]
-            return found if isinstance(split, list) else tuple(found)
-        return self._as_dataset(manifest, split, in_memory)
-
-    def _built(self) -> Manifest:
-        if self._manifest is None:
-            self._manifest = read_manifest(self._output_dir, self._output_storage_options)
-        if self._manifest is None:
-            raise DatasetNotFoundError(f"{self.label} is not built in {self._output_dir}. Call download_and_prepare() first.")
-        self._take_sizes(self._manifest)
-        return self._manifest
-
     def look_at_built(self) -> None:
         """Take the splits and sizes of the dataset that stands in `cache_dir` into `info`, where this very one does."""
         try:
@@ -327,40 +283,6 @@ class DatasetBuilder(abc.ABC):
             return  # the next build says so, and builds anew
         if manifest is not None and manifest.identity in ("", dataset_identity(self)):
             self._take_sizes(manifest)
-
-    def _take_sizes(self, manifest: Manifest) -> None:
-        built = manifest.info
-        self.info.splits, self.info.dataset_size = built.splits, built.dataset_size
-        self.info.download_size, self.info.size_in_bytes = built.download_size, built.size_in_bytes
-
-    def _as_dataset(self, manifest: Manifest, split: str | ReadInstruction, in_memory: bool | None) -> Dataset:
-        ranges = row_ranges(split, manifest.split_lengths())
-        size = manifest.info.dataset_size or 0
-        rows = open_rows(
-            self._output_dir,
-            manifest,
-            ranges,
-            in_memory=0 < size < settings().max_memory_bytes if in_memory is None else in_memory,
-            storage_options=self._output_storage_options,
-        )
-        shards = [(shard.split, shard.sha256) for shard in manifest.shards]
-        spec = split if isinstance(split, str) else split.to_spec()
-        dataset = Dataset(rows, info=manifest.info, split=split, fingerprint=fingerprint(shards, str(spec)))
-        dataset._paths = paths_below(self._own_folders())
-        return dataset
-
-    def _own_folders(self) -> Iterator[str]:
-        """The folders of the dataset, below which paths among its values may be opened."""
-        data_files = self.config.data_files
-        if isinstance(data_files, DataFilesDict):
-            heads = {os.path.dirname(path) for path in itertools.chain.from_iterable(data_files.values())}
-            yield from sorted(folder_of(os.path.join(head, "file")) for head in heads)
-        if self.base_path and self.base_path != os.getcwd():  # where no folder is named, the present one stands for it
-            yield self.base_path
-        if self.config.data_dir:
-            yield self.config.data_dir
-        yield self.download_dir or settings().downloads_dir
-        yield settings().extracted_dir
 
     # -- config and folder ---------------------------------------------------------------------------------------------
 
@@ -488,49 +410,3 @@ def _iterator(made: Any, hook: str) -> Iterator[tuple[Any, Any]]:
 def _folder(path: str | os.PathLike[str]) -> str:
     text = os.fspath(path)
     return text if is_url(text) and not text.startswith("file://") else os.path.abspath(local_path(text))
-
-
-def _key(code: str, info: DatasetInfo | None) -> str:
-    """The identity of the code, and of the features that are on record: others make other rows of the same files."""
-    return code if info is None or info.features is None else fingerprint(code, info.features.to_dict())
-
-
-def _builder_name(cls: type) -> str:
-    module = cls.__module__.rpartition(".")[2]
-    return camelcase_to_snakecase(cls.__name__ if module in {"__main__", "__mp_main__"} else module)
-
-
-def _source_file(cls: type) -> str | None:
-    return getattr(sys.modules.get(cls.__module__), "__file__", None)
-
-
-def _code_hash(cls: type) -> str:
-    """The identity of the file that defines a class, and of the class in it; of its code where there is no such file.
-
-    A class of a notebook, of standard input or of `exec` has no file: its methods count, and the globals that they use.
-    """
-    path = _source_file(cls)
-    if path is None or not os.path.isfile(path):
-        try:
-            return Hasher.hash(_own_code(cls))
-        except UnhashableError as error:
-            logger.warning("%s is built anew each time, since its code cannot be told from other code: %s", cls.__name__, error)
-            return os.urandom(16).hex()
-    status = os.stat(path)
-    return hashlib.sha256(f"{cls.__qualname__}\0{_file_hash(path, status.st_mtime_ns, status.st_size)}".encode()).hexdigest()[
-        :32
-    ]
-
-
-def _own_code(cls: type) -> list[tuple[str, Any]]:
-    """What the author of a class wrote: its members and those of its bases, but for this library's and Python's."""
-    library = __name__.partition(".")[0]
-    theirs = [base for base in cls.__mro__ if base.__module__.partition(".")[0] not in {library, "abc", "builtins"}]
-    members = [(f"{base.__qualname__}.{name}", member) for base in theirs for name, member in vars(base).items()]
-    return [(name, member) for name, member in members if not name.endswith(_MADE_BY_PYTHON)]
-
-
-@functools.lru_cache(maxsize=256)
-def _file_hash(path: str, modified: int, size: int) -> str:
-    with open(path, "rb") as handle:
-        return hashlib.sha256(handle.read()).hexdigest()

@@ -1,4 +1,4 @@
-"""Builders: how they are made of configs and options, and how what they built is read."""
+"""Builders: how they are made of configs and options."""
 
 import pickle
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from datasets_core import config
 from datasets_core.building.builder import ArrowBasedBuilder, DatasetBuilder, GeneratorBasedBuilder
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.errors import ConfigurationError, UnknownConfigError, UnknownOptionError, UnknownSplitError
+from datasets_core.errors import ConfigurationError, UnknownConfigError, UnknownOptionError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.split import ReadInstruction, Split
+from datasets_core.meta.split import Split
 from datasets_core.meta.version import Version
 
 FEATURES = Features({"id": Value("int64")})
@@ -180,96 +180,3 @@ def test_a_builder_crosses_process_borders_with_what_its_hooks_left_on_it(built)
 
 def test_the_folder_of_the_class_is_known():
     assert Single.get_imported_module_dir().endswith("building")
-
-
-# -- reading -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("split", "rows"),
-    [
-        ("train", list(range(10))),
-        (Split.TEST, list(range(4))),
-        ("train[2:4]", [2, 3]),
-        (ReadInstruction("train", to=20, unit="%"), [0, 1]),
-        ("train[:1]+test[-1:]", [0, 3]),
-        ("all", [*range(10), *range(4)]),
-    ],
-)
-def test_a_split_expression_gives_its_rows(built, split, rows):
-    assert [row["id"] for row in built.as_dataset(split)] == rows
-
-
-def test_nests_of_splits_come_back_in_their_shape(built):
-    listed = built.as_dataset(["train[:1]", ("test", {"a": "test[:2]"})])
-
-    assert len(listed[0]) == 1
-    assert isinstance(listed[1], tuple)
-    assert len(listed[1][0]) == 4
-    assert len(listed[1][1]["a"]) == 2
-
-
-def test_no_split_is_all_of_them_by_name(built):
-    assert {name: len(split) for name, split in built.as_dataset().items()} == {"train": 10, "test": 4}
-
-
-def test_an_unknown_split_is_named_with_those_that_exist(built):
-    with pytest.raises(UnknownSplitError, match="'train', 'test'"):
-        built.as_dataset("validation")
-
-
-@pytest.mark.parametrize("in_memory", [False, True])
-def test_rows_are_the_same_in_memory(built, in_memory):
-    assert [row["id"] for row in built.as_dataset("train", in_memory=in_memory)] == list(range(10))
-
-
-def test_small_datasets_are_read_into_memory_where_the_settings_say_so(built):
-    with config.using(max_memory_bytes=1 << 20):
-        assert len(built.as_dataset("train")) == 10
-
-
-def test_the_info_of_a_built_dataset_has_splits_and_sizes(built):
-    info = built.as_dataset("train").info
-
-    assert (info.splits["train"].num_examples, info.splits["train[:50%]"].num_examples) == (10, 5)
-    assert info.dataset_size == sum(split.num_bytes for split in info.splits.values())
-    assert (info.builder_name, info.dataset_name, info.config_name) == (built.name, "single", "default")
-    assert built.info.features == FEATURES
-
-
-def test_equal_slices_have_equal_fingerprints(built):
-    again = Single(cache_dir=built.cache_dir.partition("/single/")[0], dataset_name="single")
-    again.download_and_prepare()
-
-    assert again.as_dataset("train[:5]")._fingerprint == built.as_dataset("train[:5]")._fingerprint
-    assert again.as_dataset("train[:5]")._fingerprint != built.as_dataset("train[:6]")._fingerprint
-
-
-CLASS_OF_A_NOTEBOOK = """
-import datasets_core as datasets
-FACTOR = {factor}
-
-class Rows(datasets.GeneratorBasedBuilder):
-    def _info(self):
-        return datasets.DatasetInfo(features=datasets.Features({{"a": datasets.Value("int64")}}))
-
-    def _split_generators(self, dl_manager):
-        return [datasets.SplitGenerator(name="train", gen_kwargs={{"n": 2}})]
-
-    def _generate_examples(self, n):
-        for i in range(n):
-            yield i, {{"a": i * FACTOR}}
-"""
-
-
-def test_a_class_without_a_file_is_told_from_another_by_its_code(tmp_path):
-    found = []
-    for factor in (2, 2, 3):
-        names = {"__name__": "of_no_file"}
-        exec(CLASS_OF_A_NOTEBOOK.format(factor=factor), names)
-        builder = names["Rows"](cache_dir=str(tmp_path))
-        builder.download_and_prepare()
-        found.append((builder.cache_dir, builder.as_dataset(split="train")["a"][:]))
-
-    assert [rows for _, rows in found] == [[0, 2], [0, 2], [0, 3]]
-    assert found[0][0] == found[1][0]
