@@ -9,7 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.errors import FileFormatError, MissingDependencyError
+from datasets_core.errors import FileFormatError
+from datasets_core.optional import needed
 
 from ._csv_form import CsvForm
 from ._csv_types import Settled, TextRules
@@ -42,12 +43,7 @@ def read_csv_by_pandas(
         FileFormatError: pandas cannot read the file.
         Reread: a column needs a wider type than rows given out had.
     """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise MissingDependencyError(
-            "pandas", needed_for=f"The csv option {option}", install="datasets_core[pandas]"
-        ) from error
+    pd = needed("pandas", f"The csv option {option}")
     settled = Settled(schema, as_text, form.null_numbers_of if form.null_numbers else None)
 
     def batches() -> Iterator[pa.RecordBatch]:

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError, FileFormatError, MissingDependencyError
+from datasets_core.errors import ConfigurationError, FileFormatError
 from datasets_core.fetch.members import Budget
+from datasets_core.optional import needed
 
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
@@ -65,10 +66,7 @@ def read_hdf5(source: Source, batch_size: int | None = None) -> Iterator[pa.Reco
             out of the file.
         MissingDependencyError: h5py is not installed.
     """
-    try:
-        import h5py
-    except ImportError as error:
-        raise MissingDependencyError("h5py", needed_for="The format hdf5", install="datasets_core[hdf5]") from error
+    h5py = needed("h5py", "The format hdf5", "datasets_core[hdf5]")
     with open(source.path, "rb") as handle:
         head = handle.read(4096)
     if not head.startswith(_MAGIC):

@@ -21,11 +21,11 @@ from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationError,
     DatasetsCoreError,
-    MissingDependencyError,
 )
 from datasets_core.features.codec import RowEncoder
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.optional import needed
 from datasets_core.redact import redact, redact_text
 
 _SQLITE = "sqlite:///"
@@ -239,13 +239,7 @@ def _opened(con: Any) -> Iterator[Any]:
 
 
 def _engine(uri: str) -> Any:
-    try:
-        import sqlalchemy
-    except ImportError as error:
-        raise MissingDependencyError(
-            "sqlalchemy", needed_for=f"The database {redact(uri)}", install="datasets_core[sql]"
-        ) from error
-    return sqlalchemy.create_engine(uri)
+    return needed("sqlalchemy", f"The database {redact(uri)}", "datasets_core[sql]").create_engine(uri)
 
 
 def _sqlite_path(uri: str) -> str | None:

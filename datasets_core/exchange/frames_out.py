@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetsCoreError, MissingDependencyError
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetsCoreError
 from datasets_core.exchange.rows_out import spans, table_of, tables
 from datasets_core.features.dynamic import Json
+from datasets_core.optional import needed
 from datasets_core.progress import progress
 from datasets_core.redact import redact_text
 from datasets_core.rows.tabled import Tabled
@@ -20,26 +20,6 @@ from datasets_core.rows.tabled import Tabled
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-
-def needed(package: str, needed_for: str, install: str | None = None) -> ModuleType:
-    """An optional package, imported.
-
-    Raises:
-        MissingDependencyError: it is not installed.
-
-    >>> needed("json", "This line").__name__
-    'json'
-    """
-    import importlib
-
-    try:
-        return importlib.import_module(package)
-    except ModuleNotFoundError as error:
-        if error.name != package.partition(".")[0]:
-            raise
-        name = install or f"datasets_core[{package}]"
-        raise MissingDependencyError(package, needed_for=needed_for, install=name) from error
 
 
 def pandas_frame(dataset: Tabled) -> pd.DataFrame:

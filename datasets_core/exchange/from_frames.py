@@ -12,6 +12,7 @@ from datasets_core.features.dynamic import Json
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import Split
+from datasets_core.optional import needed
 from datasets_core.rows.arguments import agreed, as_features
 from datasets_core.rows.create import columns_table
 from datasets_core.rows.tabled import Tabled
@@ -129,8 +130,6 @@ class FromFrames(Tabled):
         {'a': 2, 'b': 'y'}
         >>> spark.stop()
         """
-        from datasets_core.exchange.frames_out import needed  # 3 ms that reading does without
-
         for name in kwargs:
             raise UnknownOptionError(name, builder="from_spark", known=_SPARK_OPTIONS)
         needed("pyspark", "from_spark()", "pyspark")

@@ -21,13 +21,14 @@ import pyarrow as pa
 
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError
-from datasets_core.exchange.frames_out import needed, object_column
+from datasets_core.exchange.frames_out import object_column
 from datasets_core.exchange.json_text import is_known, objects
 from datasets_core.exchange.rows_out import BATCH_ROWS, opened, rows_of_bytes, spans, table_of
 from datasets_core.features.base import FeatureType, LargeList, List, Value, feature_to_arrow
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
+from datasets_core.optional import needed
 from datasets_core.progress import progress
 from datasets_core.rows.tabled import Tabled
 

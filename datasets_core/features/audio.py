@@ -10,12 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError
 from datasets_core.features.media import Media
 from datasets_core.features.media_paths import ANYWHERE, MediaPaths
-from datasets_core.features.nesting import Misfit
 from datasets_core.features.sound import Sound, Wanted, wav_bytes
-from datasets_core.features.stored_media import media_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +82,7 @@ class Audio(Media):
         """See `Media.cast_array`; structs of an array and its sampling rate are sounds too."""
         if not pa.types.is_struct(array.type) or array.type.get_field_index("array") < 0:
             return super(Audio, self).cast_array(array)
-        stored: list[dict[str, Any] | None] = []
-        for index, value in enumerate(array.to_pylist()):
-            try:
-                stored.append(None if value is None else self.encode_example(value))
-            except CastError as error:
-                raise Misfit(index, str(error).removesuffix(".")) from error
-        return media_array(stored)
+        return self._cast_objects(array)
 
 
 def is_audio_decoder(value: object) -> bool:

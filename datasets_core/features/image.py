@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError, MissingDependencyError
+from datasets_core.errors import CastError
 from datasets_core.features.media import Media
 from datasets_core.features.media_paths import MediaPaths
-from datasets_core.features.nesting import Misfit
-from datasets_core.features.stored_media import media_array
+from datasets_core.optional import needed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -86,13 +85,7 @@ class Image(Media):
         """See `Media.cast_array`; lists of lists of numbers are pictures too."""
         if not pa.types.is_list(array.type) and not pa.types.is_large_list(array.type):
             return super(Image, self).cast_array(array)
-        stored: list[dict[str, Any] | None] = []
-        for index, value in enumerate(array.to_pylist()):
-            try:
-                stored.append(None if value is None else self.encode_example(value))
-            except CastError as error:
-                raise Misfit(index, str(error).removesuffix(".")) from error
-        return media_array(stored)
+        return self._cast_objects(array)
 
 
 def is_pillow_image(value: object) -> bool:
@@ -102,11 +95,7 @@ def is_pillow_image(value: object) -> bool:
 
 
 def _pillow(needed_for: str) -> Any:
-    try:
-        import PIL.Image
-    except ImportError as error:
-        raise MissingDependencyError("PIL", needed_for=needed_for, install="datasets_core[vision]") from error
-    return PIL.Image
+    return needed("PIL.Image", needed_for, "datasets_core[vision]")
 
 
 _STARTS = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG", "PNG"), (b"GIF8", "GIF"))

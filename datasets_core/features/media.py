@@ -14,7 +14,7 @@ from datasets_core.errors import CastError, ConfigurationError, DatasetsCoreErro
 from datasets_core.features.base import Feature, FeatureType, Value
 from datasets_core.features.media_paths import ANYWHERE, MediaPaths
 from datasets_core.features.nesting import Misfit, struct_array, struct_parts, validity
-from datasets_core.features.stored_media import STORAGE, embedded_arrays, is_binary, is_text, narrowed
+from datasets_core.features.stored_media import STORAGE, embedded_arrays, is_binary, is_text, media_array, narrowed
 from datasets_core.redact import redact
 
 types = pa.types
@@ -148,6 +148,16 @@ class Media(Feature):
             return pa.nulls(length, STORAGE)
         index = 0 if valid is None else int(np.argmax(valid))
         raise Misfit(index, f"{array.type} holds no {self.noun}")
+
+    def _cast_objects(self, array: pa.Array) -> pa.Array:
+        """An array whose values, as Python has them, are objects of this kind."""
+        stored: list[dict[str, Any] | None] = []
+        for index, value in enumerate(array.to_pylist()):
+            try:
+                stored.append(None if value is None else self.encode_example(value))
+            except CastError as error:
+                raise Misfit(index, str(error).removesuffix(".")) from error
+        return media_array(stored)
 
     def _from_fields(self, array: pa.Array, valid: Any, fields: dict[str, pa.Array]) -> pa.Array:
         if not fields.keys() & {"bytes", "path"}:

@@ -7,9 +7,9 @@ import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from datasets_core.errors import MissingDependencyError
 from datasets_core.features.media import Media
 from datasets_core.features.media_paths import MediaPaths
+from datasets_core.optional import needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,7 @@ class Pdf(Media):
         return {"bytes": value.stream.read(), "path": None}
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
-        try:
-            import pdfplumber
-        except ImportError as error:
-            raise MissingDependencyError(
-                "pdfplumber", needed_for="Decoding PDF documents", install="datasets_core[pdf]"
-            ) from error
+        pdfplumber = needed("pdfplumber", "Decoding PDF documents", "datasets_core[pdf]")
         return pdfplumber.open(io.BytesIO(data) if data is not None else paths.source(str(path)))
 
 

@@ -7,10 +7,11 @@ import os
 from dataclasses import dataclass
 from typing import IO, Any, ClassVar
 
-from datasets_core.errors import ConfigurationError, MediaDecodeError, MissingDependencyError
+from datasets_core.errors import ConfigurationError, MediaDecodeError
 from datasets_core.features.media import Media
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.stored_media import base_name
+from datasets_core.optional import needed
 
 _EXTRA = "datasets_core[science]"
 _MESHES = {"glb", "gltf", "ply", "stl"}
@@ -35,10 +36,7 @@ class Nifti(Media):
         return f"Nifti(decode={self.decode!r})"
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
-        try:
-            import nibabel
-        except ImportError as error:
-            raise MissingDependencyError("nibabel", needed_for="Decoding NIfTI volumes", install=_EXTRA) from error
+        nibabel = needed("nibabel", "Decoding NIfTI volumes", _EXTRA)
         raw = _read(data, path, paths)
         if raw[:2] == b"\x1f\x8b":
             import gzip  # 1 ms that other columns do without
@@ -65,10 +63,7 @@ class Mesh(Media):
         return f"Mesh(decode={self.decode!r})"
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
-        try:
-            import trimesh
-        except ImportError as error:
-            raise MissingDependencyError("trimesh", needed_for="Decoding meshes", install=_EXTRA) from error
+        trimesh = needed("trimesh", "Decoding meshes", _EXTRA)
         kind = os.path.splitext(base_name(path or ""))[1].lower().lstrip(".")
         if kind not in _MESHES:
             raise MediaDecodeError(f"mesh {path!r}", f"its path ends in none of {', '.join(sorted(_MESHES))}")
@@ -99,11 +94,8 @@ class BioSequence(Media):
         return f"BioSequence(format={self.format!r}, decode={self.decode!r})"
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
-        try:
-            from Bio import SeqIO
-        except ImportError as error:
-            raise _no_biopython("Decoding sequences") from error
-        record = next(iter(SeqIO.parse(_text(data, path, paths), self.format)), None)
+        sequences = needed("Bio.SeqIO", "Decoding sequences", _EXTRA)
+        record = next(iter(sequences.parse(_text(data, path, paths), self.format)), None)
         if record is None:
             raise MediaDecodeError(f"sequence {path!r}" if path else "sequence", f"it has no record of {self.format}")
         return record
@@ -137,17 +129,10 @@ class BioStructure(Media):
         return f"BioStructure(format={self.format!r}, decode={self.decode!r})"
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
-        try:
-            import Bio.PDB
-        except ImportError as error:
-            raise _no_biopython("Decoding structures") from error
-        parser = getattr(Bio.PDB, _STRUCTURES[self.format])(QUIET=True)
+        structures = needed("Bio.PDB", "Decoding structures", _EXTRA)
+        parser = getattr(structures, _STRUCTURES[self.format])(QUIET=True)
         name = os.path.splitext(base_name(path))[0] if path else "structure"
         return parser.get_structure(name, _text(data, path, paths))
-
-
-def _no_biopython(needed_for: str) -> MissingDependencyError:
-    return MissingDependencyError("Bio", needed_for=needed_for, install=_EXTRA)
 
 
 def _read(data: bytes | None, path: str | None, paths: MediaPaths) -> bytes:

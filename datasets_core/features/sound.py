@@ -12,6 +12,7 @@ import numpy as np
 from datasets_core.errors import CastError, DatasetsCoreError, MediaDecodeError, MissingDependencyError
 from datasets_core.features.media import reason_of
 from datasets_core.features.media_paths import ANYWHERE, MediaPaths
+from datasets_core.optional import needed
 from datasets_core.redact import redact
 
 if TYPE_CHECKING:
@@ -158,10 +159,7 @@ def _mixed(data: npt.NDArray[Any], channels: int | None) -> npt.NDArray[Any]:
 
 
 def _resampled(data: npt.NDArray[np.float32], rate: int, wanted: int) -> npt.NDArray[np.float32]:
-    try:
-        import soxr
-    except ImportError as error:
-        raise MissingDependencyError("soxr", needed_for="Resampling", install="datasets_core[audio]") from error
+    soxr = needed("soxr", "Resampling", "datasets_core[audio]")
     return np.asarray(soxr.resample(data, rate, wanted), np.float32)
 
 

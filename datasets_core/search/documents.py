@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from datasets_core.errors import ConfigurationError, DatasetsCoreError, MissingDependencyError
+from datasets_core.errors import ConfigurationError, DatasetsCoreError
+from datasets_core.optional import needed
 
 _CONFIG = {
     "settings": {
@@ -47,15 +48,9 @@ class TextIndex:
         self.es_index_config = _CONFIG if es_index_config is None else es_index_config
 
     def _connected(self) -> Any:
-        try:
-            from elasticsearch import Elasticsearch
-        except ImportError as error:
-            needed_for = "A text index"
-            raise MissingDependencyError(
-                "elasticsearch", needed_for=needed_for, install="datasets_core[elasticsearch]"
-            ) from error
+        package = needed("elasticsearch", "A text index")
         host = self.host if "://" in self.host else f"http://{self.host}"
-        return Elasticsearch(f"{host}:{self.port}")
+        return package.Elasticsearch(f"{host}:{self.port}")
 
     def add(self, texts: Iterable[str | None]) -> None:
         """Make the index on the server and send it the texts.

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, MissingDependencyError, QueryError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, QueryError
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.schema import Features
+from datasets_core.optional import needed
 from datasets_core.rows.lineage import Lineage
 from datasets_core.rows.tabled import Tabled
 
@@ -118,11 +119,7 @@ class _TooLargeError(Exception):
 
 
 def _duckdb() -> Any:
-    try:
-        import duckdb
-    except ImportError as error:
-        raise MissingDependencyError("duckdb", needed_for="SQL over a dataset", install="datasets_core[duckdb]") from error
-    return duckdb
+    return needed("duckdb", "SQL over a dataset")
 
 
 @contextmanager

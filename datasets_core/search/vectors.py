@@ -18,8 +18,8 @@ from datasets_core.errors import (
     ConfigurationError,
     FileNotFoundDatasetsError,
     IndexFileError,
-    MissingDependencyError,
 )
+from datasets_core.optional import needed
 
 Device: TypeAlias = "int | Sequence[int] | None"
 
@@ -188,11 +188,7 @@ def faiss_package() -> Any:
     Raises:
         MissingDependencyError: it is not installed.
     """
-    try:
-        import faiss
-    except ImportError as error:
-        raise MissingDependencyError("faiss", needed_for="A vector index", install="datasets_core[faiss]") from error
-    return faiss
+    return needed("faiss", "A vector index")
 
 
 def _on_device(faiss: Any, index: Any, device: Device) -> Any:

@@ -10,8 +10,7 @@ from contextlib import closing
 import pytest
 
 from datasets_core import Dataset, Features, Json
-from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, MissingDependencyError
-from datasets_core.exchange.frames_out import needed
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError
 
 _ROWS = Dataset.from_dict({"a": [1, None, 3], "s": ["x", "y", None]})
 
@@ -79,8 +78,3 @@ def test_what_databases_refuse_is_one_error() -> None:
             _ROWS.rename_column("a", "z").to_sql("t", connection, if_exists="append")
     with pytest.raises(ArgumentTypeError, match="con=5"):
         _ROWS.to_sql("t", 5)
-
-
-def test_a_missing_package_is_named() -> None:
-    with pytest.raises(MissingDependencyError, match=r"datasets_core\[no_such_package\]"):
-        needed("no_such_package", "This test")
