@@ -241,6 +241,16 @@ def free_bytes(path: str) -> int | None:
         return None
 
 
+def remove(path: str) -> None:
+    """Remove a local file, a link, or a folder with all that is in it."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        import shutil  # 4 ms that reading does without
+
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+
+
 def write_atomically(path: str, data: bytes) -> None:
     """Write a local file so that a reader, or a crash, sees the old content or the new and never a part.
 

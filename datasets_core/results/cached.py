@@ -13,7 +13,6 @@ import datetime as dt
 import logging
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -295,7 +294,7 @@ class _Making:
             self._stack.enter_context(_locked_once(lock_path(target)))
             self._staging = Staging.adopt_or_create(target)
             for name in os.listdir(self._staging.folder):  # of a run that was killed
-                _remove(os.path.join(self._staging.folder, name))
+                files.remove(os.path.join(self._staging.folder, name))
         return self._staging.folder
 
     def discard(self) -> None:
@@ -370,13 +369,6 @@ def _locked_once(path: str) -> Iterator[None]:
                 os.unlink(path)  # while it is held: who waits for it looks at the path again
 
 
-def _remove(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    else:
-        os.unlink(path)
-
-
 # -- removing ----------------------------------------------------------------------------------------------------------
 
 
@@ -425,7 +417,7 @@ def _is_dead_staging(path: str) -> bool:
 def _removed(path: str) -> bool:
     with files.disk_errors(path):
         try:
-            _remove(path)
+            files.remove(path)
         except FileNotFoundError:
             return False  # another process was faster
     return True

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
-from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.derived_shard import DerivedShard
 from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def beside(left: RowTable, right: RowTable) -> RowTable:
     return RowTable.from_shards([BesideShard(left, right, spans, schema)])
 
 
-class BesideShard:
+class BesideShard(DerivedShard):
     """Rows of two tables, side by side.
 
     Args:
@@ -52,24 +52,8 @@ class BesideShard:
     """
 
     def __init__(self, left: RowTable, right: RowTable, spans: Ints, schema: pa.Schema) -> None:
-        self.schema = schema
+        super().__init__("beside", (left, right), spans[:, 4].tolist(), schema)
         self._left, self._right, self._spans = left, right, spans
-        self.paths = (*left.files, *(path for path in right.files if path not in left.files))
-        self.path = self.paths[0] if self.paths else None
-
-    @property
-    def is_mapped(self) -> bool:
-        """See `Shard`."""
-        return self._left.is_all_mapped and self._right.is_all_mapped
-
-    @property
-    def identity(self) -> str:
-        """See `Shard`."""
-        return Hasher.hash(("beside", self._left, self._right))
-
-    def batch_rows(self) -> list[int]:
-        """See `Shard`."""
-        return [int(rows) for rows in self._spans[:, 4]]
 
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`."""
@@ -99,28 +83,12 @@ def spread(table: RowTable, paths: Sequence[Sequence[int]], schema: pa.Schema) -
     return RowTable.from_shards([FieldsShard(table, rows, [tuple(path) for path in paths], schema)])
 
 
-class FieldsShard:
+class FieldsShard(DerivedShard):
     """Columns of a table, or fields within them, under the types of a schema that stores the same."""
 
     def __init__(self, table: RowTable, rows: list[int], columns: Sequence[tuple[int, ...]], schema: pa.Schema) -> None:
-        self.schema = schema
-        self._table, self._rows, self._columns = table, rows, list(columns)
-        self.paths = tuple(table.files)
-        self.path = self.paths[0] if self.paths else None
-
-    @property
-    def is_mapped(self) -> bool:
-        """See `Shard`."""
-        return self._table.is_all_mapped
-
-    @property
-    def identity(self) -> str:
-        """See `Shard`."""
-        return Hasher.hash(("fields", self._table, self._columns, self.schema))
-
-    def batch_rows(self) -> list[int]:
-        """See `Shard`."""
-        return list(self._rows)
+        super().__init__("fields", (table,), rows, schema, list(columns), schema)
+        self._table, self._columns = table, list(columns)
 
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`."""

@@ -46,7 +46,7 @@ def reach_of(code: types.CodeType) -> Reach:
     import dis  # 5 ms that only functions need
 
     reach = Reach()
-    for inner in _codes(code):
+    for inner in codes(code):
         path: list[str] = []
         level = 0
         names: tuple[str, ...] = ()
@@ -83,15 +83,16 @@ def reach_of(code: types.CodeType) -> Reach:
         if path:
             reach.paths.add(tuple(path))
     if any(path[0] in _LOOKS_ANYWHERE for path in reach.paths):
-        reach.words = {word for inner in _codes(code) for text in _texts(inner.co_consts) for word in _WORD.findall(text)}
+        reach.words = {word for inner in codes(code) for text in _texts(inner.co_consts) for word in _WORD.findall(text)}
     return reach
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A code object, and those of the functions and comprehensions within it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
+            yield from codes(constant)
 
 
 def _texts(constants: tuple[Any, ...]) -> Iterator[str]:

@@ -145,7 +145,7 @@ class Staging:
             files.write_atomically(manifest, manifest_bytes(final))
         kept = {MANIFEST_NAME, *(shard.name for shard in final.shards)}
         for name in sorted(set(os.listdir(self.folder)) - kept, key=lambda name: name == JOURNAL_NAME):
-            _remove(os.path.join(self.folder, name))
+            files.remove(os.path.join(self.folder, name))
         files.sync_folder(self.folder)
         os.rename(self.folder, base)  # over nothing, or over an empty folder
         files.sync_folder(os.path.dirname(base))
@@ -245,13 +245,6 @@ def _link(staged: str, path: str) -> None:
             raise
     shutil.copyfile(staged, path)  # a file system without hard links, or another one
     files.sync_file(path)
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    else:
-        os.unlink(path)
 
 
 def _journal_size(folder: str) -> int:

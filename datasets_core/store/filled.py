@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
-from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.derived_shard import DerivedShard
 from datasets_core.store.table import RowTable
 
 
@@ -50,7 +50,7 @@ def _is_narrower(found: pa.DataType, wanted: pa.DataType) -> bool:
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 
 
-class FilledShard:
+class FilledShard(DerivedShard):
     """The rows of a table under a wider schema.
 
     Args:
@@ -60,25 +60,9 @@ class FilledShard:
     """
 
     def __init__(self, table: RowTable, rows: list[int], schema: pa.Schema) -> None:
-        self.schema = schema
-        self._table, self._rows = table, rows
+        super().__init__("filled", (table,), rows, schema, schema)
+        self._table = table
         self._nulls: dict[pa.DataType, pa.Array] = {}  # one for all batches, so that nulls take no memory for each
-        self.paths = tuple(table.files)
-        self.path = self.paths[0] if self.paths else None
-
-    @property
-    def is_mapped(self) -> bool:
-        """See `Shard`."""
-        return self._table.is_all_mapped
-
-    @property
-    def identity(self) -> str:
-        """See `Shard`."""
-        return Hasher.hash(("filled", self._table, self.schema))
-
-    def batch_rows(self) -> list[int]:
-        """See `Shard`."""
-        return list(self._rows)
 
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`."""

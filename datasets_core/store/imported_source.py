@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from datasets_core.errors import UnhashableError
-from datasets_core.store.code_reach import is_installed, is_installed_path
+from datasets_core.store.code_reach import codes, is_installed, is_installed_path
 
 _WRAPS = (types.FunctionType, functools._lru_cache_wrapper, staticmethod, classmethod)
 _DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -60,7 +60,7 @@ def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:
     if tree is None:
         return {}
     literals = _literals(tree)
-    codes = set(_codes(compile(tree, path, "exec", dont_inherit=True)))
+    written = set(codes(compile(tree, path, "exec", dont_inherit=True)))
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     stored |= {
         alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
@@ -75,7 +75,7 @@ def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:
         if isinstance(part, type) and any(_is_put_in(inner, module) for inner in functions):
             is_changed = part.__module__ == module.__name__
         elif own:
-            is_changed = not codes.issuperset(own)
+            is_changed = not written.issuperset(own)
         elif isinstance(part, (types.FunctionType, type)) and part.__module__ == module.__name__:
             is_changed = False  # made by other code of what the file says
         elif name in literals:
@@ -176,10 +176,3 @@ def _literals(tree: ast.Module) -> dict[str, Any]:
             except (ValueError, TypeError, SyntaxError):
                 continue
     return found
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
