@@ -1,0 +1,247 @@
+"""Two prepared versions compared: what the change is called."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core.errors import ConfigurationError, DamagedShardError, DatasetNotFoundError
+from datasets_core.features.base import Value
+from datasets_core.features.image import Image
+from datasets_core.features.labels import ClassLabel
+from datasets_core.features.schema import Features
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.version import Version
+from datasets_core.store.commit import Staging
+from datasets_core.store.comparison import Difference, RowDifference, compare
+from datasets_core.store.manifest import Manifest
+from datasets_core.store.writer import ShardWriter
+
+Prepare = Callable[..., str]
+COLUMNS = {"id": list(range(25)), "text": [f"row {number}" for number in range(25)]}
+
+
+@pytest.fixture
+def prepare(tmp_path: Path) -> Prepare:
+    """What writes a version: `prepare("a", {"train": columns}, shard_rows=…, version=…, features=…)`; gives its folder."""
+    return _writer(tmp_path)
+
+
+def _writer(parent: Path) -> Prepare:
+    def written(
+        name: str,
+        splits: Mapping[str, Any],
+        *,
+        shard_rows: int = 10,
+        batch_rows: int = 4,
+        version: str | None = None,
+        features: Features | None = None,
+        file_format: str = "arrow",
+    ) -> str:
+        folder = str(parent / name)
+        staging = Staging.adopt_or_create(folder)
+        shards, found = [], features
+        for split, columns in splits.items():
+            table = (
+                columns
+                if isinstance(columns, pa.Table)
+                else pa.table(columns, None if features is None else features.arrow_schema)
+            )
+            found = found or Features.from_arrow_schema(table.schema)
+            for number, start in enumerate(range(0, max(len(table), 1), shard_rows)):
+                with ShardWriter(
+                    staging.folder, f"{split}-{number}", split=split, schema=found.arrow_schema,
+                    file_format=file_format, batch_rows=batch_rows,
+                ) as writer:  # fmt: skip
+                    writer.write(table.slice(start, shard_rows))
+                shards += writer.close()
+        info = DatasetInfo(features=found, dataset_name="birds", version=version)  # type: ignore[arg-type]
+        staging.commit(Manifest(info, tuple(shards), file_format=file_format))
+        return folder
+
+    return written
+
+
+def test_the_same_data_twice_is_a_patch_and_nothing_differs(prepare: Prepare) -> None:
+    found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": COLUMNS}))
+    assert found == Difference("patch")
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+def test_the_same_rows_in_other_shards_and_batches_are_a_patch(file_format: str, prepare: Prepare) -> None:
+    old = prepare("a", {"train": COLUMNS})
+    found = compare(old, prepare("b", {"train": COLUMNS}, shard_rows=7, batch_rows=3, file_format=file_format))
+    assert found.level == "patch"
+    assert found.summary == ("train: 3 shards, then 4; slices by shard, and orders that interleave shards, give other rows",)
+    assert not found.first_differences
+
+
+def test_more_columns_are_a_minor_change(prepare: Prepare) -> None:
+    found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": {**COLUMNS, "mass": [1.5] * 25}}))
+    assert found.level == "minor"
+    assert "column 'mass' is new: Value('float64')" in found.summary
+
+
+def test_more_fields_in_a_column_are_a_minor_change(prepare: Prepare) -> None:
+    old = prepare("a", {"train": {"place": [{"lat": 1}], "seen": [[{"by": "x"}]]}})
+    new = prepare("b", {"train": {"place": [{"lat": 1, "lon": 2}], "seen": [[{"by": "x", "at": 3}]]}})
+    found = compare(old, new)
+    assert found.level == "minor"
+    assert found.summary[:2] == ("field 'place.lon' is new: Value('int64')", "field 'seen.at' is new: Value('int64')")
+
+
+def test_a_changed_value_is_a_major_change_that_is_named(prepare: Prepare) -> None:
+    changed = {**COLUMNS, "text": [*COLUMNS["text"][:17], "another", *COLUMNS["text"][18:]]}
+    found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": changed}, shard_rows=9))
+    assert found.level == "major"
+    assert found.summary == ("train: 1 of 25 rows differ ('text' in 1)",)
+    assert found.first_differences == (RowDifference("train", 17, "text", "row 17", "another"),)
+    assert str(found.first_differences[0]) == "train, row 17, column 'text': 'row 17', then 'another'"
+
+
+def test_a_changed_value_beside_a_new_column_is_major(prepare: Prepare) -> None:
+    new = prepare("b", {"train": {"id": [*range(24), -1], "text": COLUMNS["text"], "mass": [0] * 25}})
+    assert compare(prepare("a", {"train": COLUMNS}), new).level == "major"
+
+
+def test_the_same_rows_in_another_order_are_a_major_change(prepare: Prepare) -> None:
+    turned = {name: list(reversed(values)) for name, values in COLUMNS.items()}
+    found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": turned}), limit=3)
+    assert found.level == "major"
+    assert [(row.row, row.column) for row in found.first_differences] == [(0, "id"), (0, "text"), (1, "id")]
+
+
+def test_rows_that_only_one_has_are_shown(prepare: Prepare) -> None:
+    shorter = {name: values[:24] for name, values in COLUMNS.items()}
+    old, new = prepare("a", {"train": COLUMNS}), prepare("b", {"train": shorter})
+    found = compare(old, new)
+    assert (found.level, found.summary) == ("major", ("train: 25 rows, then 24 rows",))
+    assert found.first_differences == (RowDifference("train", 24, None, {"id": 24, "text": "row 24"}, None),)
+    assert str(compare(new, old).first_differences[0]) == (
+        "train, row 24: only in the new version: {'id': 24, 'text': 'row 24'}"
+    )
+
+
+def test_splits_that_come_go_or_change_places_are_major_changes(prepare: Prepare) -> None:
+    two = prepare("a", {"train": COLUMNS, "test": COLUMNS})
+    one = prepare("b", {"train": COLUMNS})
+    turned = prepare("c", {"test": COLUMNS, "train": COLUMNS})
+    assert compare(two, one) == Difference("major", ("split 'test' is gone (25 rows)",))
+    assert compare(one, two) == Difference("major", ("split 'test' is new (25 rows)",))
+    assert compare(two, turned).level == "major"
+
+
+def test_a_renamed_column_is_a_major_change(prepare: Prepare) -> None:
+    found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": {"id": COLUMNS["id"], "words": COLUMNS["text"]}}))
+    assert found.level == "major"
+    assert found.summary[:2] == ("column 'text' is gone: Value('string')", "column 'words' is new: Value('string')")
+
+
+def test_another_type_is_a_major_change(prepare: Prepare) -> None:
+    small = Features({"id": Value("int32"), "text": Value("string")})
+    found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": COLUMNS}, features=small))
+    assert found.level == "major"
+    assert found.summary[0] == "column 'id' was Value('int64') and is Value('int32')"
+
+
+def test_other_names_of_classes_are_a_major_change(prepare: Prepare) -> None:
+    folders = [
+        prepare(name, {"train": {"label": [0, 1]}}, features=Features({"label": ClassLabel(names=names)}))
+        for name, names in (("a", ["no", "yes"]), ("b", ["yes", "no"]))
+    ]
+    assert compare(*folders).level == "major"
+
+
+def test_columns_in_another_order_and_of_other_widths_are_a_patch(prepare: Prepare) -> None:
+    wide = Features({"text": Value("large_string"), "id": Value("int64")})
+    found = compare(
+        prepare("a", {"train": COLUMNS}),
+        prepare("b", {"train": {"text": COLUMNS["text"], "id": COLUMNS["id"]}}, features=wide),
+    )
+    assert found.level == "patch"
+    assert found.summary[0] == "the columns stand in another order: 'text', 'id'"
+
+
+def test_pictures_are_compared_by_their_bytes(prepare: Prepare) -> None:
+    features = Features({"picture": Image()})
+    folders = [
+        prepare(name, {"train": {"picture": [{"bytes": b"png", "path": f"/{name}/1.png"}]}}, features=features)
+        for name in ("a", "b")
+    ]
+    assert compare(*folders).level == "patch"
+
+
+def test_no_rows_are_compared_too(prepare: Prepare) -> None:
+    none = {"id": pa.array([], pa.int64()), "text": pa.array([], pa.string())}
+    old, new = prepare("a", {"train": none}), prepare("b", {"train": COLUMNS})
+    assert compare(old, old) == Difference("patch")
+    assert compare(old, new).summary == ("train: 0 rows, then 25 rows",)
+    assert len(compare(old, new).first_differences) == 10
+
+
+@pytest.mark.parametrize(
+    ("versions", "columns", "declared", "is_declared", "right"),
+    [
+        (("1.0.0", "1.0.0"), COLUMNS, "none", True, "1.0.0"),
+        (("1.0.0", "1.0.1"), {**COLUMNS, "new": [0] * 25}, "patch", False, "1.1.0"),
+        (("1.2.3", "1.3.0"), {**COLUMNS, "new": [0] * 25}, "minor", True, "1.3.0"),
+        (("1.2.3", "1.3.0"), {"id": [0] * 25, "text": COLUMNS["text"]}, "minor", False, "2.0.0"),
+        (("1.2.3", "2.0.0"), {"id": [0] * 25, "text": COLUMNS["text"]}, "major", True, "2.0.0"),
+        (("2.0.0", "1.0.0"), COLUMNS, "back", False, "2.0.0"),
+        ((None, "1.0.0"), COLUMNS, None, True, None),
+    ],
+)
+def test_the_versions_on_record_are_held_against_the_change(
+    versions: tuple[str | None, str], columns: Any, declared: str, is_declared: bool, right: str | None, prepare: Prepare
+) -> None:
+    found = compare(
+        prepare("a", {"train": COLUMNS}, version=versions[0]), prepare("b", {"train": columns}, version=versions[1])
+    )
+    assert (found.declared, found.is_declared) == (declared, is_declared)
+    assert found.right_version == (None if right is None else Version(right))
+    assert json.loads(json.dumps(found.to_dict()))["versions"]["right"] == right
+
+
+def test_long_values_are_shown_where_they_differ(prepare: Prepare) -> None:
+    old, new = (prepare(end, {"train": {"text": ["x" * 5000 + end]}}) for end in ("a", "b"))
+    shown = str(compare(old, new).first_differences[0])
+    assert len(shown) < 200
+    assert "xa'" in shown
+    assert "xb'" in shown
+
+
+def test_what_is_not_there_is_named(prepare: Prepare, tmp_path: Path) -> None:
+    old = prepare("a", {"train": COLUMNS})
+    with pytest.raises(DatasetNotFoundError, match="holds no finished dataset"):
+        compare(old, str(tmp_path / "nobody"))
+    with pytest.raises(ConfigurationError, match="limit=-1"):
+        compare(old, old, limit=-1)
+
+
+def test_a_damaged_shard_is_named(prepare: Prepare) -> None:
+    old, new = prepare("a", {"train": COLUMNS}), prepare("b", {"train": COLUMNS}, shard_rows=25)
+    shard = next(path for path in Path(new).iterdir() if path.suffix == ".arrow")
+    os.truncate(shard, os.path.getsize(shard) // 2)
+    with pytest.raises(DamagedShardError, match="the shard has"):
+        compare(old, new)
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.sets(st.integers(0, 19)))
+def test_how_the_rows_are_cut_never_changes_what_differs(
+    tmp_path_factory: pytest.TempPathFactory, first: int, second: int, changed: set[int]
+) -> None:
+    made = _writer(tmp_path_factory.mktemp("cut"))
+    rows = list(range(20))
+    old = made("a", {"train": {"id": rows}}, shard_rows=first, batch_rows=second)
+    new = made(
+        "b", {"train": {"id": [-1 - row if row in changed else row for row in rows]}}, shard_rows=second, batch_rows=first
+    )
+    found = compare(old, new, limit=20)
+    assert [row.row for row in found.first_differences] == sorted(changed)
+    assert found.level == ("major" if changed else "patch")
