@@ -99,6 +99,8 @@ class DatasetBuilder(Built, abc.ABC):
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
     reads_files: ClassVar[bool] = True
     """Whether the user names data files, where it is a format."""
+    shuffle_on_write: ClassVar[bool] = False
+    """Rows are written in the order of the hash of (split, key), which no order of the source changes; else as they come."""
     rereads: bool = False
     merge_columns: bool = False
     read_schema: pa.Schema | None = None
@@ -235,6 +237,9 @@ class DatasetBuilder(Built, abc.ABC):
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
         engine: str | Engine | None = None,
+        num_shards: int | None = None,
+        disable_shuffling: bool = False,
+        max_examples_per_split: int | None = None,
         **download_and_prepare_kwargs: Any,
     ) -> None:
         """Build the dataset, unless it stands already.
@@ -251,6 +256,10 @@ class DatasetBuilder(Built, abc.ABC):
             num_proc: number of worker processes.
             storage_options: for fsspec, of `output_dir`.
             engine: what runs the jobs: a name or an `Engine`.
+            num_shards: write exactly so many shards of each split, the i-th ending at row `round(rows * i / num_shards)`.
+            disable_shuffling: where `shuffle_on_write` is set, write the rows by key if all keys are integers, else as they
+                come.  What is built so, or of fewer rows, has a folder of its own in the cache.
+            max_examples_per_split: take so many rows of each split, the first that come.
             download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names do nothing.
 
         Raises:
@@ -270,6 +279,9 @@ class DatasetBuilder(Built, abc.ABC):
             num_proc=num_proc,
             storage_options=storage_options,
             engine=engine,
+            num_shards=num_shards,
+            disable_shuffling=disable_shuffling,
+            max_examples_per_split=max_examples_per_split,
             **download_and_prepare_kwargs,
         )
         self._manifest = prepare(self, options)

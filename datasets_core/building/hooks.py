@@ -54,6 +54,7 @@ class Hooks(Protocol):
     """What a job needs of a builder."""
 
     yields: ClassVar[Literal["rows", "tables"]]
+    shuffle_on_write: ClassVar[bool]
     rereads: bool
     merge_columns: bool
     read_schema: pa.Schema | None

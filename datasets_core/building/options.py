@@ -30,6 +30,9 @@ class BuildOptions:
     num_proc: int | None
     storage_options: dict[str, Any] | None
     engine: Engine
+    num_shards: int | None = None
+    disable_shuffling: bool = False
+    max_rows: int | None = None
 
     @classmethod
     def of(
@@ -46,12 +49,15 @@ class BuildOptions:
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
         engine: str | Engine | None = None,
+        num_shards: int | None = None,
+        disable_shuffling: bool = False,
+        max_examples_per_split: int | None = None,
         **old_options: Any,
     ) -> BuildOptions:
         """The options that are meant.
 
         Raises:
-            ConfigurationError: a mode, format, size or option that does not exist.
+            ConfigurationError: a mode, format, size, count or option that does not exist.
         """
         unknown = sorted(set(old_options) - _OLD_OPTIONS)
         if unknown:
@@ -74,4 +80,15 @@ class BuildOptions:
             num_proc,
             storage_options,
             get_engine(engine, num_proc=num_proc),
+            _count("num_shards", num_shards) or None,  # 0 is no wish, as elsewhere
+            bool(disable_shuffling),
+            _count("max_examples_per_split", max_examples_per_split),
         )
+
+
+def _count(name: str, given: Any) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise ConfigurationError(f"{name} is {given!r}. Give a whole number that is not negative, or leave it out.")
+    return given

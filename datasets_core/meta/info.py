@@ -45,6 +45,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "version": (str, Mapping, Version),
     "download_checksums": (Mapping,),
     "task_templates": (list, Mapping),
+    "disable_shuffling": (bool,),
 }
 
 
@@ -52,6 +53,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 class DatasetInfo:
     """What is recorded of a dataset; None is unknown.
 
+    `disable_shuffling` has a builder that writes rows by the hash of their keys keep them by key, or as they come.
     Stored forms are taken as they are: features, version, splits and supervised keys may be given as dicts, lists or texts.
 
     >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
@@ -76,9 +78,11 @@ class DatasetInfo:
     dataset_size: int | None = None
     size_in_bytes: int | None = None
     task_templates: Any = None
+    disable_shuffling: bool = False
 
     def __post_init__(self) -> None:
         # What a script or a stored form gives may be of another type than what is kept.
+        self.disable_shuffling = bool(self.disable_shuffling)
         features: Any = self.features
         if features is not None and not isinstance(features, Features):
             self.features = Features.from_dict(features) if _is_stored(features) else Features(features)
@@ -98,7 +102,8 @@ class DatasetInfo:
 
     def __repr__(self) -> str:
         known = [(item.name, getattr(self, item.name)) for item in dataclasses.fields(self)]
-        return f"DatasetInfo({', '.join(f'{name}={value!r}' for name, value in known if value not in (None, ''))})"
+        shown = [(name, value) for name, value in known if value not in (None, "") and value is not False]
+        return f"DatasetInfo({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
     def copy(self) -> DatasetInfo:
         """An independent copy, all the way down."""
@@ -126,7 +131,7 @@ class DatasetInfo:
         form: dict[str, Any] = {}
         for item in dataclasses.fields(self):
             value = getattr(self, item.name)
-            if value is not None:
+            if value is not None and not (item.name == "disable_shuffling" and not value):  # other tools do not know it
                 form[item.name] = _stored(value)
         return form
 

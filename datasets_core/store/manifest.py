@@ -72,6 +72,9 @@ class Manifest:
         sources: the files that it was built from.
         created: when, as ISO time in UTC; "" where unknown.
         identity: what the dataset was made by and of; "" where unknown.
+        write_order: the order of the rows of a split: "source" as they came, "hash" of their keys, or "key".
+        disable_shuffling: a builder that writes by hash was asked to leave it.
+        max_rows: so many rows of each split were taken at most; None where all were.
     """
 
     info: DatasetInfo
@@ -81,6 +84,9 @@ class Manifest:
     sources: tuple[SourceRecord, ...] = ()
     created: str = ""
     identity: str = ""
+    write_order: str = "source"
+    disable_shuffling: bool = False
+    max_rows: int | None = None
 
     def split_lengths(self) -> dict[str, list[int]]:
         """Rows of each shard, by split, splits in the order of their shards."""
@@ -120,6 +126,9 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         "verification": manifest.verification,
         "created": manifest.created,
         "identity": manifest.identity,
+        "write_order": manifest.write_order,
+        **({"disable_shuffling": True} if manifest.disable_shuffling else {}),
+        **({} if manifest.max_rows is None else {"max_rows": manifest.max_rows}),
         "shards": [
             {
                 "name": shard.name,
@@ -190,6 +199,9 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             sources=tuple(_source(source) for source in section["sources"]),
             created=str(section["created"]),
             identity=str(section.get("identity", "")),
+            write_order=str(section.get("write_order", "source")),
+            disable_shuffling=bool(section.get("disable_shuffling", False)),
+            max_rows=None if section.get("max_rows") is None else int(section["max_rows"]),
         )
         splits = manifest.info.splits
         if splits is not None and set(splits) - set(manifest.split_shards()):
