@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datasets_core.building.builder import GeneratorBasedBuilder as GeneratorBasedBuilder
     from datasets_core.building.builder_config import BuilderConfig as BuilderConfig
     from datasets_core.building.hooks import SplitGenerator as SplitGenerator
+    from datasets_core.building.versions import BlockedVersions as BlockedVersions
     from datasets_core.config import disable_caching as disable_caching
     from datasets_core.config import enable_caching as enable_caching
     from datasets_core.config import is_caching_enabled as is_caching_enabled
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from datasets_core.load import load_dataset as load_dataset
     from datasets_core.load import load_dataset_builder as load_dataset_builder
     from datasets_core.load import load_from_disk as load_from_disk
+    from datasets_core.meta.experiment import Experiment as Experiment
     from datasets_core.meta.info import DatasetInfo as DatasetInfo
     from datasets_core.meta.info import SupervisedKeysData as SupervisedKeysData
     from datasets_core.meta.split import NamedSplit as NamedSplit
@@ -93,6 +95,7 @@ _HOMES = {
     "Audio": "datasets_core.features.audio",
     "BioSequence": "datasets_core.features.science",
     "BioStructure": "datasets_core.features.science",
+    "BlockedVersions": "datasets_core.building.versions",
     "BuilderConfig": "datasets_core.building.builder_config",
     "ClassLabel": "datasets_core.features.labels",
     "Column": "datasets_core.rows.column",
@@ -104,6 +107,7 @@ _HOMES = {
     "DownloadConfig": "datasets_core.fetch.download_config",
     "DownloadManager": "datasets_core.fetch.download",
     "DownloadMode": "datasets_core.fetch.download_config",
+    "Experiment": "datasets_core.meta.experiment",
     "Features": "datasets_core.features.schema",
     "GeneratorBasedBuilder": "datasets_core.building.builder",
     "Hasher": "datasets_core.store.fingerprint",

@@ -60,12 +60,26 @@ class DataFilesNotFoundError(FileNotFoundDatasetsError):
     """A pattern, a file or a folder of data matches nothing."""
 
 
-class DatasetNotFoundError(FileNotFoundDatasetsError):
+class DatasetNotFoundError(FileNotFoundDatasetsError, ValueError):
     """A reference names no dataset."""
 
 
 class DefunctDatasetError(DatasetsCoreError):
     """A dataset that its author withdrew."""
+
+
+class BlockedVersionError(DefunctDatasetError, ValueError):
+    """A version or config that the author of the builder blocked.
+
+    Args:
+        dataset: the dataset, with config and version.
+        reason: what the author says; None where nothing.
+    """
+
+    def __init__(self, dataset: str, reason: str | None = None) -> None:
+        self.dataset, self.reason = dataset, reason
+        why = reason.strip().rstrip(".") if reason else "its author gives no reason"
+        super().__init__(f"{dataset} is blocked: {why}. Choose another version or config.")
 
 
 class ConfigurationError(DatasetsCoreError, ValueError):
@@ -131,6 +145,23 @@ class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
         super().__init__(f"{name!r} is no split{of}. Splits: {_names(self.known)}.")
 
 
+class NotPreparedError(UnknownSplitError):
+    """A split of a dataset that is not built yet, so that none of its splits is known."""
+
+    def __init__(self, name: str, *, dataset: str | None = None) -> None:
+        super().__init__(name, known=(), dataset=dataset)
+        of = f" of {dataset!r}" if dataset else ""
+        self.args = (f"No split{of} is known yet, so {name!r} is not. Build the dataset first, by download_and_prepare().",)
+
+
+class RankError(ConfigurationError, IndexError):
+    """The number of a process that does not exist."""
+
+    def __init__(self, rank: object, *, world_size: int) -> None:
+        self.rank, self.world_size = rank, world_size
+        super().__init__(f"rank={rank!r} is no process of {world_size}. Give 0 to {world_size - 1}.")
+
+
 class SplitSyntaxError(DatasetsCoreError, ValueError):
     """A split expression that does not parse, or bounds that mean nothing."""
 
@@ -147,6 +178,22 @@ class RowIndexError(DatasetsCoreError, IndexError):
         self.index, self.size = index, size
         bounds = f"Rows go from 0 to {size - 1}, or from -{size} to -1" if size else "The dataset has no rows"
         super().__init__(f"Index {index} is out of range for a dataset of {size} rows. {bounds}.")
+
+
+class RowIdError(DatasetsCoreError, ValueError, KeyError):
+    """A row id that is none, or that no row of the dataset has.
+
+    Args:
+        id: the id.
+        reason: what is wrong with it.
+        dataset: whose rows were looked through.
+    """
+
+    def __init__(self, id: object, reason: str, *, dataset: str | None = None) -> None:
+        self.id, self.reason, self.dataset = id, reason, dataset
+        of = f" of {dataset!r}" if dataset else ""
+        example = "Ids look like 'reviews-train-00000-of-00012.arrow__32'."
+        super().__init__(f"{id!r} is the id of no row{of}: {reason}. {example}")
 
 
 class MaskLengthError(DatasetsCoreError, IndexError):
@@ -171,6 +218,42 @@ class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
 
 class ReferenceSyntaxError(ConfigurationError):
     """A dataset reference, or a version in one, that does not parse."""
+
+
+class UnknownVersionError(ConfigurationError, LookupError):
+    """A version that the dataset does not have.
+
+    Args:
+        version: the version or pattern that was asked for.
+        dataset: the dataset.
+        known: the versions that there are.
+    """
+
+    def __init__(self, version: object, *, dataset: str, known: Iterable[object]) -> None:
+        self.version, self.dataset, self.known = str(version), dataset, tuple(map(str, known))
+        super().__init__(f"{dataset!r} has no version {str(version)!r}. Versions: {_names(self.known)}.")
+
+
+class MissingVersionError(ConfigurationError):
+    """A builder whose kind needs a version and that names none."""
+
+    def __init__(self, dataset: str) -> None:
+        self.dataset = dataset
+        super().__init__(f"The builder of {dataset!r} has no version. Write VERSION = Version('1.0.0') into its class.")
+
+
+class UnknownExperimentError(ConfigurationError, KeyError):
+    """An experiment that is no member of an enum."""
+
+    def __init__(self, experiment: object) -> None:
+        self.experiment = experiment
+        super().__init__(
+            f"{experiment!r} is no experiment. Give a member of a subclass of Experiment, such as Packing.BY_LENGTH."
+        )
+
+
+class ExperimentalVersionWarning(UserWarning):
+    """A version above the canonical one, which may still change."""
 
 
 class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
@@ -264,6 +347,27 @@ class IndexFileError(DatasetsCoreError, OSError):
 
 class DatasetBuildError(DatasetsCoreError):
     """A build that could not be finished."""
+
+
+class UnpreparableVersionError(DatasetBuildError, ValueError):
+    """A version whose data can be read where it is prepared, and that this code does not prepare any more.
+
+    Args:
+        version: the version.
+        dataset: the dataset.
+        release: the last release of the library that prepares it, where one is named.
+        known: the versions that can be prepared.
+        where: the folder in which it is not prepared.
+    """
+
+    def __init__(self, version: object, *, dataset: str, release: str | None, known: Iterable[object], where: str) -> None:
+        self.version, self.dataset, self.release, self.known = str(version), dataset, release, tuple(map(str, known))
+        by = f"only release {release} of the library or an older one prepares it" if release else "it is too old to be prepared"
+        way = f"Prepare it with release {release}, or choose a version" if release else "Choose a version"
+        super().__init__(
+            f"Version {version} of {dataset!r} is not prepared in {where}, and {by}. "
+            f"{way} that can be prepared: {_names(self.known)}."
+        )
 
 
 class ManualDownloadError(DatasetBuildError):

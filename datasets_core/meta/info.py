@@ -46,6 +46,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "download_checksums": (Mapping,),
     "task_templates": (list, Mapping),
     "disable_shuffling": (bool,),
+    "release_notes": (Mapping,),
 }
 
 
@@ -54,6 +55,7 @@ class DatasetInfo:
     """What is recorded of a dataset; None is unknown.
 
     `disable_shuffling` has a builder that writes rows by the hash of their keys keep them by key, or as they come.
+    `release_notes` tell by version what changed in it.
     Stored forms are taken as they are: features, version, splits and supervised keys may be given as dicts, lists or texts.
 
     >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
@@ -79,6 +81,7 @@ class DatasetInfo:
     size_in_bytes: int | None = None
     task_templates: Any = None
     disable_shuffling: bool = False
+    release_notes: dict[str, str] | None = None
 
     def __post_init__(self) -> None:
         # What a script or a stored form gives may be of another type than what is kept.
@@ -102,8 +105,19 @@ class DatasetInfo:
 
     def __repr__(self) -> str:
         known = [(item.name, getattr(self, item.name)) for item in dataclasses.fields(self)]
-        shown = [(name, value) for name, value in known if value not in (None, "") and value is not False]
+        shown = [(name, value) for name, value in known if not _is_unknown(value) and value is not False]
         return f"DatasetInfo({', '.join(f'{name}={value!r}' for name, value in shown)})"
+
+    @property
+    def full_name(self) -> str:
+        """`name/config/version`, as papers cite a dataset; without a config that has no name of its own, and what is unknown.
+
+        >>> from datasets_core import DatasetInfo
+        >>> DatasetInfo(dataset_name="reviews", config_name="en", version="1.2.0").full_name
+        'reviews/en/1.2.0'
+        """
+        config = None if self.config_name == "default" else self.config_name
+        return "/".join(str(part) for part in (self.dataset_name or self.builder_name, config, self.version) if part)
 
     def copy(self) -> DatasetInfo:
         """An independent copy, all the way down."""
@@ -120,7 +134,7 @@ class DatasetInfo:
             ignore_none: values that are unknown there (None, or an empty text) leave the present ones.
         """
         for name, value in vars(other_dataset_info).items():
-            if not ignore_none or (value is not None and value != ""):
+            if not ignore_none or not _is_unknown(value):
                 setattr(self, name, _copied(value))
         return self
 
@@ -251,6 +265,10 @@ class DatasetInfo:
             order = dict.fromkeys(name for features in known for name in features)
             merged.features = Features({name: copy.deepcopy(columns[name]) for name in order})
         return merged
+
+
+def _is_unknown(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value)
 
 
 def _is_stored(form: Any) -> bool:

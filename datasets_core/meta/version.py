@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from datasets_core.errors import ReferenceSyntaxError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, ReferenceSyntaxError
+from datasets_core.meta.experiment import check_experiment, is_on_by_default
 
-_NUMBER = r"(0|[1-9][0-9]{0,17})"
-_VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}")
-_PATTERN = re.compile(rf"(?:{_NUMBER}|\*)\.(?:{_NUMBER}|\*)\.(?:{_NUMBER}|\*)")
+_NUMBER = r"(\d|[1-9]\d{0,79})"  # digits of any script; what is kept are plain ones
+_VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}\n?")  # the end of a line read from a file does no harm
+_PATTERN = re.compile(rf"(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\n?")
 
 
 @functools.total_ordering
@@ -20,19 +22,28 @@ _PATTERN = re.compile(rf"(?:{_NUMBER}|\*)\.(?:{_NUMBER}|\*)\.(?:{_NUMBER}|\*)")
 class Version:
     """A version `major.minor.patch` of a dataset: three numbers without leading zeros.
 
-    It compares with other versions and with their text.  What is no version is unequal, as everywhere in Python, but has no
-    order: `version < "latest"` is refused.
+    It compares with other versions and with their text.  A text that is no version is refused, in `==` too:
+    `version == "1.*.*"` asks for `match`, and would be False without a word.  None is unequal; versions of the same numbers
+    are equal, whatever else they say.
 
     Args:
         version_str: the text, or another `Version` to copy.
         description: what changed in this version.
         major, minor, patch: taken from the text; accepted so that a stored form can be passed back.
+        experiments: which experiments it switches on (True) or off (False); see `Experiment`.
+        library_version_to_prepare: the last release of the library that can build this version.  Later ones read what is built.
+        tfds_version_to_prepare: the same, under the name that TensorFlow Datasets gives it.
 
     Raises:
         ReferenceSyntaxError: the text is no version.
+        UnknownExperimentError: an experiment that is no member of an enum.
+        ConfigurationError: the two names of the release say different things.
 
+    >>> from datasets_core import Experiment, Version
     >>> Version("1.10.0", "more rows") > "1.9.0", Version("1.10.0").match("1.*.*")
     (True, True)
+    >>> Version("2.0.0", "packed", experiments={Experiment.DUMMY: True}).implements(Experiment.DUMMY)
+    True
     """
 
     version_str: str
@@ -40,31 +51,65 @@ class Version:
     major: int | None = None
     minor: int | None = None
     patch: int | None = None
+    experiments: Mapping[enum.Enum, bool] | None = None
+    library_version_to_prepare: str | None = None
+    tfds_version_to_prepare: str | None = None
 
     def __post_init__(self) -> None:
         text: object = self.version_str
+        experiments = dict(self.experiments or {})
+        release = self.library_version_to_prepare or self.tfds_version_to_prepare
+        if release and self.tfds_version_to_prepare not in (None, release):
+            raise ConfigurationError(
+                f"Version {text} names {self.library_version_to_prepare!r} and {self.tfds_version_to_prepare!r} as the release "
+                "that prepares it. Give library_version_to_prepare or tfds_version_to_prepare, not both."
+            )
         if isinstance(text, Version):
-            object.__setattr__(self, "description", self.description or text.description)
+            experiments = {**(text.experiments or {}), **experiments}
+            release = release or text.library_version_to_prepare
+            self._set(description=self.description or text.description)
             text = text.version_str
         major, minor, patch = _numbers(text)
-        object.__setattr__(self, "version_str", str(text))
-        object.__setattr__(self, "major", major)
-        object.__setattr__(self, "minor", minor)
-        object.__setattr__(self, "patch", patch)
+        for experiment in experiments:
+            check_experiment(experiment)
+        self._set(version_str=f"{major}.{minor}.{patch}", major=major, minor=minor, patch=patch, experiments=experiments)
+        self._set(library_version_to_prepare=release, tfds_version_to_prepare=release)
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def is_valid(cls, version: object) -> bool:
+        """Whether `version` is a version, without wildcards.
+
+        >>> Version.is_valid("1.0.0"), Version.is_valid("1.0"), Version.is_valid("1.*.*")
+        (True, False, False)
+        """
+        return isinstance(version, Version) or (isinstance(version, str) and _VERSION.fullmatch(version) is not None)
 
     @property
     def tuple(self) -> tuple[int, int, int]:
         """The three numbers."""
         return _numbers(self.version_str)
 
-    def match(self, pattern: str | Version) -> bool:
-        """Whether this version fits `pattern`, whose parts are numbers or `*`.
+    def match(self, other_version: str | Version) -> bool:
+        """Whether this version fits a pattern, whose parts are numbers or `*`.
 
         Raises:
             ReferenceSyntaxError: the pattern has not three such parts.
         """
-        wanted = check_pattern(str(pattern)).split(".")
+        wanted = check_pattern(other_version).split(".")
         return all(part in ("*", own) for part, own in zip(wanted, self.version_str.split("."), strict=True))
+
+    def implements(self, experiment: enum.Enum) -> bool:
+        """Whether this version has `experiment` switched on: by itself, or by default where it does not speak of it.
+
+        Raises:
+            UnknownExperimentError: `experiment` is no member of an enum.
+        """
+        found = check_experiment(experiment)
+        return bool((self.experiments or {}).get(found, is_on_by_default(found)))
 
     @classmethod
     def from_dict(cls, dic: Mapping[str, Any]) -> Version:
@@ -78,14 +123,10 @@ class Version:
         return {**form, "major": self.major, "minor": self.minor, "patch": self.patch}
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, (str, Version)):
-            return self.version_str == str(other)  # one text for one version: there are no leading zeros
-        return NotImplemented
+        return other is not None and self.tuple == _operand(other)
 
     def __lt__(self, other: str | Version) -> bool:
-        if isinstance(other, (str, Version)):
-            return self.tuple < _numbers(str(other))
-        return NotImplemented
+        return self.tuple < _operand(other)
 
     def __hash__(self) -> int:
         return hash(self.version_str)  # equal to the hash of the text, as the two are equal
@@ -97,6 +138,14 @@ class Version:
         return self.version_str
 
 
+def _operand(other: object) -> tuple[int, int, int]:
+    if isinstance(other, Version):
+        return other.tuple
+    if isinstance(other, str):
+        return _numbers(other)
+    raise ArgumentTypeError(f"{other!r} ({type(other).__name__}) is compared with a version. Compare a Version or its text.")
+
+
 def _numbers(text: object) -> tuple[int, int, int]:
     found = _VERSION.fullmatch(text) if isinstance(text, str) else None
     if found is None:
@@ -105,22 +154,28 @@ def _numbers(text: object) -> tuple[int, int, int]:
     return int(major), int(minor), int(patch)
 
 
-def check_pattern(pattern: str) -> str:
-    """`pattern`, if it is a version or a version with `*` in place of numbers.
+def check_pattern(pattern: str | Version) -> str:
+    """The text of `pattern`, if it is a version or a version with `*` in place of numbers.
 
     Raises:
         ReferenceSyntaxError: it is neither.
     """
-    if _PATTERN.fullmatch(pattern) is None:
+    found = _PATTERN.fullmatch(str(pattern))
+    if found is None:
         raise ReferenceSyntaxError(f"{pattern!r} is no version. Write three numbers or stars, such as '1.0.0' or '1.*.*'.")
-    return pattern
+    return ".".join(part if part == "*" else str(int(part)) for part in found.groups() if part is not None)
 
 
-def highest(pattern: str, versions: Iterable[str | Version]) -> Version | None:
+def highest(pattern: str | Version, versions: Iterable[str | Version]) -> Version | None:
     """The highest of `versions` that fits `pattern`; None where none does.
 
     >>> highest("1.*.*", ["1.2.0", "1.10.0", "2.0.0"])
     1.10.0
     """
-    fitting = [found for found in map(Version, map(str, versions)) if found.match(pattern)]
+    fitting = [found for found in map(as_version, versions) if found.match(pattern)]
     return max(fitting, default=None)
+
+
+def as_version(version: str | Version) -> Version:
+    """The version that a text stands for; a `Version` itself, with its experiments."""
+    return version if isinstance(version, Version) else Version(version)

@@ -1,0 +1,129 @@
+"""Which version of a dataset is meant, of those that its builder lists; which can be prepared, and which are blocked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownVersionError
+from datasets_core.meta.version import Version, as_version, check_pattern, highest
+
+NO_VERSION = Version("0.0.0")
+EXPERIMENTAL_LATEST = "experimental_latest"
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The versions that a builder lists.
+
+    Attributes:
+        canonical: the one that is meant where none is named.
+        supported: the others, above or below it.
+
+    >>> listed = Versions.of("2.0.1", ["3.0.0", "3.1.1", "1.0.0"])
+    >>> listed.pick("3.*.*", dataset="reviews"), listed.preparable
+    (3.1.1, (2.0.1, 3.1.1))
+    """
+
+    canonical: Version
+    supported: tuple[Version, ...] = ()
+
+    @classmethod
+    def of(cls, canonical: str | Version, supported: Iterable[str | Version] | None = None) -> Versions:
+        """The versions, given as such or as texts.
+
+        Raises:
+            ReferenceSyntaxError: one of them is no version.
+        """
+        if isinstance(supported, (str, Version)):
+            supported = [supported]
+        return cls(as_version(canonical), tuple(map(as_version, supported or ())))
+
+    @property
+    def all(self) -> tuple[Version, ...]:
+        """Every version once, the canonical one first."""
+        return tuple(dict.fromkeys((self.canonical, *self.supported)))
+
+    @property
+    def preparable(self) -> tuple[Version, ...]:
+        """The canonical version and the highest one, unless only an older release of the library prepares them."""
+        ends = dict.fromkeys((self.canonical, max(self.all)))
+        return tuple(version for version in ends if version.library_version_to_prepare is None)
+
+    def pick(
+        self, requested: str | Version | None, *, dataset: str, is_blocked: Callable[[Version], bool] | None = None
+    ) -> Version:
+        """The version that is meant: of a pattern the highest match, in whatever order they are listed.
+
+        Args:
+            requested: a version, a pattern, "experimental_latest" for the highest of all, None for the canonical one.
+            dataset: for messages.
+            is_blocked: a pattern takes a version of which this is true only where it fits no other.
+
+        Raises:
+            UnknownVersionError: none that is listed fits.
+            ReferenceSyntaxError: `requested` is no version and no pattern.
+        """
+        if requested is None:
+            return self.canonical
+        if not isinstance(requested, (str, Version)):
+            raise ArgumentTypeError(f"version is {requested!r}. Give a version such as '1.0.0', or a pattern such as '1.*.*'.")
+        if isinstance(requested, str) and requested == EXPERIMENTAL_LATEST:
+            return max(self.all)
+        pattern = check_pattern(requested)
+        free = [version for version in self.all if is_blocked is None or not is_blocked(version)]
+        found = highest(pattern, free) or highest(pattern, self.all)
+        if found is None:
+            raise UnknownVersionError(requested, dataset=dataset, known=self.all)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedVersions:
+    """The versions and configs that the author of a builder blocked, with the reasons (None where there is none).
+
+    Args:
+        versions: reason by version, or by a pattern such as `1.*.*`.
+        configs: by config the reason, or the reasons by version.
+
+    >>> from datasets_core import BlockedVersions
+    >>> blocked = BlockedVersions(versions={"1.0.0": "wrong labels"}, configs={"tiny": "empty"})
+    >>> blocked.is_blocked("1.0.0"), blocked.is_blocked("2.0.0", "tiny"), blocked.is_blocked("2.0.0")
+    ((True, 'wrong labels'), (True, 'empty'), (False, None))
+    """
+
+    versions: Mapping[str, str | None] = field(default_factory=dict)
+    configs: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, value: Any) -> BlockedVersions:
+        """What a builder says: a `BlockedVersions`, a mapping of versions to reasons, versions alone, or None.
+
+        Raises:
+            ConfigurationError: something else.
+        """
+        if value is None or isinstance(value, cls):
+            return value or cls()
+        if isinstance(value, Mapping):
+            return cls(**value) if value and value.keys() <= {"versions", "configs"} else cls(versions=value)
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return cls(versions=dict.fromkeys(map(str, value)))
+        raise ConfigurationError(f"BLOCKED_VERSIONS is {value!r}. Give BlockedVersions(versions={{'1.0.0': 'why'}}).")
+
+    def is_blocked(self, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
+        """Whether a version, or a config in it, is blocked, and why.
+
+        Args:
+            version: the version.
+            config: the name of the config.
+        """
+        found = as_version(version)
+        of_config = self.configs.get(config, {}) if config is not None else {}
+        for reasons in (self.versions, of_config):
+            if reasons is None or isinstance(reasons, str):
+                return True, reasons
+            for pattern, reason in reasons.items():
+                if found.match(pattern):
+                    return True, reason
+        return False, None
