@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from datasets_core.dataset.combine import interleave_datasets as interleave_datasets
     from datasets_core.dataset.dataset import Dataset as Dataset
     from datasets_core.dataset.group import DatasetDict as DatasetDict
+    from datasets_core.distributed import split_for_jax_process as split_for_jax_process
+    from datasets_core.distributed import split_for_process as split_for_process
+    from datasets_core.distributed import split_for_torch_process as split_for_torch_process
     from datasets_core.errors import DatasetsError as DatasetsError
     from datasets_core.features.audio import Audio as Audio
     from datasets_core.features.base import LargeList as LargeList
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     from datasets_core.load import load_dataset as load_dataset
     from datasets_core.load import load_dataset_builder as load_dataset_builder
     from datasets_core.load import load_from_disk as load_from_disk
+    from datasets_core.meta.even_splits import even_splits as even_splits
     from datasets_core.meta.experiment import Experiment as Experiment
     from datasets_core.meta.info import DatasetInfo as DatasetInfo
     from datasets_core.meta.info import SupervisedKeysData as SupervisedKeysData
@@ -146,6 +150,7 @@ _HOMES = {
     "enable_progress_bar": "datasets_core.progress",
     "enable_progress_bars": "datasets_core.progress",
     "errors": "datasets_core.errors",
+    "even_splits": "datasets_core.meta.even_splits",
     "exceptions": "datasets_core.exceptions",
     "files": "datasets_core.files",
     "get_dataset_config_info": "datasets_core.inspect",
@@ -163,6 +168,9 @@ _HOMES = {
     "load_from_disk": "datasets_core.load",
     "logging": "datasets_core.logging",
     "progress": "datasets_core.progress",
+    "split_for_jax_process": "datasets_core.distributed",
+    "split_for_process": "datasets_core.distributed",
+    "split_for_torch_process": "datasets_core.distributed",
 }
 
 __getattr__, __dir__ = attach(__name__, _HOMES)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
+from datasets_core.meta.shard_lengths import ShardLengths
 from datasets_core.meta.split import AbsoluteRange, ReadInstruction
 
 
@@ -38,7 +37,7 @@ def row_ranges(split: str | ReadInstruction, shard_lengths: Mapping[str, Sequenc
 
     Args:
         split: a split expression or its value.
-        shard_lengths: rows of each shard by split name, in the order of the splits.
+        shard_lengths: rows of each shard by split name, in the order of the splits; as `ShardLengths` they are summed up once.
 
     Raises:
         SplitSyntaxError: `split` does not parse, or its rounding does not fit the number of rows.
@@ -47,15 +46,8 @@ def row_ranges(split: str | ReadInstruction, shard_lengths: Mapping[str, Sequenc
     >>> row_ranges("train[3:6]", {"train": [4, 4]})
     [RowRange(split='train', shard=0, start=3, stop=4), RowRange(split='train', shard=1, start=0, stop=2)]
     """
-    found: list[RowRange] = []
-    for name, first, last in absolute(split, shard_lengths):
-        borders = list(accumulate(shard_lengths[name], initial=0))
-        shard = bisect_right(borders, first) - 1
-        while first < last:
-            begin, end = borders[shard], borders[shard + 1]
-            if first < end:
-                stop = min(last, end)
-                found.append(RowRange(name, shard, first - begin, stop - begin))
-                first = stop
-            shard += 1
-    return found
+    return [
+        RowRange(name, *piece)
+        for name, first, last in absolute(split, shard_lengths)
+        for piece in ShardLengths.of(shard_lengths[name]).pieces(first, last)
+    ]

@@ -7,37 +7,29 @@ a slice of `all` counts rows, percents or shards over that union.
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from itertools import accumulate, pairwise
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, chain, pairwise
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
-from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
+from datasets_core.errors import ConfigurationError, UnknownSplitError
+from datasets_core.meta.shard_lengths import ShardLengths
+from datasets_core.meta.split_part import SplitPart as SplitPart
+from datasets_core.meta.split_part import checked_part, parse_part
+from datasets_core.meta.split_part import is_split_name as is_split_name
 
-Lengths: TypeAlias = Mapping[str, int | Sequence[int]]
-"""Rows by split name: one number, or one number for each shard."""
+
+class _Recorded(Protocol):
+    """What is known of a split: a `SplitInfo`, say."""
+
+    @property
+    def shards(self) -> ShardLengths: ...
+
+
+Lengths: TypeAlias = Mapping[str, int | Sequence[int]] | Mapping[str, _Recorded]
+"""Rows by split name: one number, one number for each shard, or a `SplitInfo`."""
 
 ALL = "all"
-_UNITS = ("abs", "%", "shard")
-_ROUNDINGS = ("closest", "pct1_dropremainder")
-_NAME_TEXT = r"(?=[-.]*\w)[\w-]+(?:\.[\w-]+)*"
-_NAME = re.compile(_NAME_TEXT)
-_PIECE = re.compile(rf"(?P<name>{_NAME_TEXT})(?:\[(?P<selector>[^\[\]]*)\])?(?:\((?P<rounding>\w+)\))?")
-_DIGITS = r"[0-9]+(?:_[0-9]+)*"
-_BOUND = re.compile(rf"(?P<number>-?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS}))(?P<unit>%|shard)?")
-_MAX_DIGITS = 40  # int() refuses, and float() drowns in, thousands of digits
-
-
-def is_split_name(name: object) -> bool:
-    """Whether `name` can be the name of a split: words of letters, digits, `_` and `-`, with dots between them.
-
-    >>> is_split_name("train.clean-100"), is_split_name("../train")
-    (True, False)
-    """
-    return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
 class AbsoluteRange(NamedTuple):
@@ -48,80 +40,20 @@ class AbsoluteRange(NamedTuple):
     to: int
 
 
-@dataclass(frozen=True, slots=True)
-class SplitPart:
-    """One term of a split expression.
-
-    Attributes:
-        split: name of the split, or `all`.
-        start, stop: the bounds; None is an open end.
-        unit: `abs` (rows), `%` or `shard`.
-        rounding: with `%`, `closest` or `pct1_dropremainder`; else None.
-    """
-
-    split: str
-    start: int | float | None = None
-    stop: int | float | None = None
-    unit: str = "abs"
-    rounding: str | None = None
-
-    def __str__(self) -> str:
-        if self.start is None and self.stop is None:
-            return self.split
-        sign = "" if self.unit == "abs" else self.unit
-        bounds = ":".join("" if bound is None else _plain(bound) + sign for bound in (self.start, self.stop))
-        return f"{self.split}[{bounds}]" + (f"({self.rounding})" if self.rounding == "pct1_dropremainder" else "")
-
-    def bounds(self, total: int, shards: Sequence[int] | None) -> tuple[int, int]:
-        """First row and the row behind the last, in a split of `total` rows.
-
-        Raises:
-            SplitSyntaxError: `pct1_dropremainder` on fewer than 100 rows.
-            ConfigurationError: shards are counted, and their lengths are not known.
-        """
-        if self.start is None and self.stop is None:
-            return 0, total
-        if self.unit == "shard":
-            if shards is None:
-                raise ConfigurationError(
-                    f"{str(self)!r} counts shards, and no shard lengths are known here. Slice by rows or percent."
-                )
-            first, last, _ = slice(self.start, self.stop).indices(len(shards))
-            offsets = list(accumulate(shards, initial=0))
-            return offsets[first], offsets[max(first, last)]
-        start, stop = self.start, self.stop
-        if self.unit == "%":
-            start = 0 if start is None else self._row(start, total)
-            stop = total if stop is None else self._row(stop, total)
-        first, last, _ = slice(start, stop).indices(total)
-        return first, max(first, last)
-
-    def _row(self, percent: float, total: int) -> int:
-        """The row at `percent`; a negative one counts from the end, also where it rounds to no row at all."""
-        if self.rounding == "pct1_dropremainder":
-            if total < 100:
-                raise SplitSyntaxError(str(self), f"pct1_dropremainder needs 100 rows, and {self.split!r} has {total}")
-            row = int(abs(percent)) * (total // 100)
-        else:
-            row = round(abs(percent) * total / 100)
-        return row if percent >= 0 else total - row
-
-
-def _plain(number: float) -> str:
-    return str(number) if isinstance(number, int) else format(Decimal(repr(number)), "f")
-
-
 class ReadInstruction:
     """Which rows of which splits to read: a sum of slices.
 
     Args:
-        split_name: name of the split, or `all`.
-        rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`.
+        split_name: name of the split; the union of all is the text `all`.
+        rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units round nothing.
         from_, to: bounds as in a Python slice; None is an open end.
         unit: `abs` (rows, the default), `%` or `shard`.
 
+    Arguments in the order of TFDS, `(split_name, from_, to, unit, rounding)`, are told by the bound or the unit among them.
+
     Raises:
         SplitSyntaxError: a name, bound, unit or rounding that means nothing.
+        ConfigurationError: `all`, which is no split.
 
     >>> half = ReadInstruction("train", to=50, unit="%") + "test"
     >>> half
@@ -141,8 +73,15 @@ class ReadInstruction:
         to: float | None = None,
         unit: str | None = None,
     ) -> None:
-        part = SplitPart(str(split_name), from_, to, unit or "abs", rounding)
-        _set_parts(self, (_checked(part, f"{split_name}[{from_}:{to}] by {unit or 'abs'}"),))
+        rounding, from_, to, unit = _in_our_order(rounding, from_, to, unit)
+        unit = "abs" if unit is None else unit
+        if split_name == ALL:
+            raise ConfigurationError(
+                "ReadInstruction('all') names the union of the splits, and not one of them. Write it as text: "
+                "split='all', or ReadInstruction.from_spec('all[:10%]')."
+            )
+        part = SplitPart(str(split_name), from_, to, unit, rounding)
+        _set_parts(self, (checked_part(part, f"{split_name}[{from_}:{to}] by {unit}"),))
 
     @classmethod
     def from_spec(cls, spec: str) -> ReadInstruction:
@@ -151,7 +90,7 @@ class ReadInstruction:
         Raises:
             SplitSyntaxError: the text does not parse.
         """
-        return cls.from_parts(tuple(_parse(piece, spec) for piece in re.split(r" *\+ *", spec)))
+        return cls.from_parts(tuple(parse_part(piece, spec) for piece in re.split(r"\s*\+\s*", spec)))
 
     @classmethod
     def from_parts(cls, parts: Sequence[SplitPart]) -> ReadInstruction:
@@ -201,110 +140,52 @@ class ReadInstruction:
         return f"ReadInstruction({self.to_spec()!r})"
 
 
+def _in_our_order(rounding: Any, from_: Any, to: Any, unit: Any) -> tuple[Any, Any, Any, Any]:
+    """The arguments of `ReadInstruction`, also where they came by position as (from_, to, unit, rounding)."""
+    if isinstance(to, str) and not isinstance(rounding, str):
+        return unit, rounding, from_, to
+    if not isinstance(rounding, str | None) and (from_ is None or to is None):
+        return None, rounding, to if from_ is None else from_, unit
+    return rounding, from_, to, unit
+
+
 def _set_parts(instruction: ReadInstruction, parts: tuple[SplitPart, ...]) -> None:
     object.__setattr__(instruction, "parts", parts)
 
 
-def _absolute(part: SplitPart, name2len: Lengths) -> list[AbsoluteRange]:
+def _absolute(part: SplitPart, name2len: Lengths) -> Iterator[AbsoluteRange]:
+    for name, start, stop in _uncut(part, name2len):
+        yield AbsoluteRange(name, *part.cut(start, stop))
+
+
+def _uncut(part: SplitPart, name2len: Lengths) -> Iterator[AbsoluteRange]:
     if part.split in name2len:
-        lengths = name2len[part.split]
-        single = isinstance(lengths, int)
-        start, stop = part.bounds(lengths if single else sum(lengths), None if single else lengths)  # type: ignore[arg-type]
-        return [AbsoluteRange(part.split, start, stop)]
+        total, shards = _sizes(name2len[part.split])
+        yield AbsoluteRange(part.split, *part.bounds(total, shards))
+        return
     if part.split != ALL:
         raise UnknownSplitError(part.split, known=name2len)
-    totals = {name: lengths if isinstance(lengths, int) else sum(lengths) for name, lengths in name2len.items()}
+    sizes = {name: _sizes(lengths) for name, lengths in name2len.items()}
     if part.start is None and part.stop is None:
-        return [AbsoluteRange(name, 0, total) for name, total in totals.items()]
-    shards = [length for lengths in name2len.values() if not isinstance(lengths, int) for length in lengths]
-    counted = all(not isinstance(lengths, int) for lengths in name2len.values())
-    start, stop = part.bounds(sum(totals.values()), shards if counted else None)
-    found = []
-    for name, total in totals.items():
+        yield from (AbsoluteRange(name, 0, total) for name, (total, _) in sizes.items())
+        return
+    known = [shards for _, shards in sizes.values() if shards is not None]
+    everything = ShardLengths(chain.from_iterable(known)) if len(known) == len(sizes) else None
+    start, stop = part.bounds(sum(total for total, _ in sizes.values()), everything)
+    for name, (total, _) in sizes.items():
         first, last = max(start, 0), min(stop, total)
         if first < last:
-            found.append(AbsoluteRange(name, first, last))
+            yield AbsoluteRange(name, first, last)
         start, stop = start - total, stop - total
-    return found
 
 
-def _parse(piece: str, spec: str) -> SplitPart:
-    found = _PIECE.fullmatch(piece)
-    if found is None:
-        raise SplitSyntaxError(
-            spec, f"{piece!r} is no split name with an optional [from:to]" if piece else "a split name is missing"
-        )
-    name, selector, rounding = found.group("name", "selector", "rounding")
-    if selector is None:
-        return _checked(SplitPart(name, rounding=rounding), spec)
-    texts = selector.split(":")
-    if len(texts) > 2:
-        raise SplitSyntaxError(spec, "a slice has no step")
-    bounds = [_parse_bound(text, spec) for text in texts]
-    # A bare 0 is the same row in every unit, so it takes the unit of the other bound.
-    units = {unit for value, unit in bounds if value is not None and (value, unit) != (0, "abs")} or {"abs"}
-    if len(units) > 1:
-        raise SplitSyntaxError(spec, f"the bounds in [{selector}] have different units")
-    (unit,) = units
-    if len(bounds) == 2:
-        return _checked(SplitPart(name, bounds[0][0], bounds[1][0], unit, rounding), spec)
-    index, unit = bounds[0]
-    if index is None or unit != "shard":
-        raise SplitSyntaxError(spec, f"[{selector}] is no slice; a single number must count shards, as in [4shard]")
-    return _checked(SplitPart(name, index, None if index == -1 else index + 1, unit, rounding), spec)
-
-
-def _parse_bound(text: str, spec: str) -> tuple[int | float | None, str]:
-    if not text:
-        return None, "abs"
-    found = _BOUND.fullmatch(text)
-    if found is None or len(text) > _MAX_DIGITS:
-        raise SplitSyntaxError(
-            spec, f"{text[:_MAX_DIGITS]!r} is no bound, which is a whole number, a percentage like 12.5% or 3shard"
-        )
-    number, unit = found.group("number", "unit")
-    if unit == "%" and "." in number:
-        return float(number), unit
-    if "." in number:
-        raise SplitSyntaxError(spec, f"{text!r} is not a whole number")
-    return int(number), unit or "abs"
-
-
-def _checked(part: SplitPart, spec: str) -> SplitPart:
-    """`part` with whole numbers as int and the default rounding, or the error that says what is wrong with it."""
-    if not is_split_name(part.split):
-        raise SplitSyntaxError(spec, f"{part.split!r} is no split name, which is made of letters, digits, '_', '-' and '.'")
-    if part.unit not in _UNITS:
-        raise SplitSyntaxError(spec, f"the unit is {part.unit!r}, and should be one of {', '.join(map(repr, _UNITS))}")
-    rounding = part.rounding
-    if rounding is not None and rounding not in _ROUNDINGS:
-        raise SplitSyntaxError(spec, f"the rounding is {rounding!r}, and should be 'closest' or 'pct1_dropremainder'")
-    if rounding is not None and part.unit != "%":
-        raise SplitSyntaxError(spec, f"the rounding {rounding!r} only goes with percent bounds")
-    start, stop = (_number(bound, part.unit, rounding, spec) for bound in (part.start, part.stop))
-    if start is None and stop is None:
-        return SplitPart(part.split)
-    return SplitPart(part.split, start, stop, part.unit, (rounding or "closest") if part.unit == "%" else None)
-
-
-def _number(bound: Any, unit: str, rounding: str | None, spec: str) -> int | float | None:
-    if bound is None:
-        return None
-    if isinstance(bound, float):
-        number: int | float = int(bound) if bound.is_integer() else bound
-    else:
-        try:
-            number = operator.index(bound)
-        except TypeError:
-            raise SplitSyntaxError(spec, f"the bound {bound!r} is not a number") from None
-    if unit == "%":
-        if not -100 <= number <= 100:
-            raise SplitSyntaxError(spec, f"the bound {bound}% is not between -100% and 100%")
-        if rounding == "pct1_dropremainder" and isinstance(number, float):
-            raise SplitSyntaxError(spec, f"pct1_dropremainder counts whole percents, and {bound}% is none")
-    elif isinstance(number, float):
-        raise SplitSyntaxError(spec, f"the bound {bound} is not a whole number")
-    return number
+def _sizes(lengths: Any) -> tuple[int, ShardLengths | None]:
+    """Rows of a split, and those of its shards where they are told."""
+    lengths = getattr(lengths, "shards", lengths)
+    if hasattr(lengths, "__index__"):
+        return int(lengths), None
+    shards = ShardLengths.of(lengths)
+    return shards.total, shards
 
 
 class NamedSplit(str):
@@ -369,14 +250,18 @@ class NamedSplit(str):
                 "subsplit takes exactly one of k, percent and weighted. Write for example 'train[:50%]' instead."
             )
         if percent is not None:
-            return ReadInstruction(self, from_=percent.start, to=percent.stop, unit="%")
+            return self._percents(percent.start, percent.stop)
         weights = [1.0] * k if k is not None else list(weighted or ())
         if not weights or min(weights) <= 0:
             raise ConfigurationError(
                 f"subsplit cannot make slices of {k if weighted is None else weighted!r}. Give positive numbers."
             )
         borders = [int(100 * part / sum(weights)) for part in accumulate(weights, initial=0)]
-        return tuple(ReadInstruction(self, from_=start, to=stop, unit="%") for start, stop in pairwise(borders))
+        return tuple(self._percents(start, stop) for start, stop in pairwise(borders))
+
+    def _percents(self, start: float | None, stop: float | None) -> ReadInstruction:
+        part = checked_part(SplitPart(str(self), start, stop, "%"), f"{self}[{start}:{stop}] by %")
+        return ReadInstruction.from_parts((part,))
 
 
 class Split:

@@ -1,4 +1,4 @@
-"""What is known of each split: `SplitInfo`, `SplitDict`, and the file instructions of a slice."""
+"""What is known of each split: `SplitInfo`, and `SplitDict`, which tells it of slices too."""
 
 from __future__ import annotations
 
@@ -6,32 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, NotPreparedError, RowIdError, RowIndexError, UnknownSplitError
+from datasets_core.meta.file_instruction import FileInstruction as FileInstruction
 from datasets_core.meta.naming import shard_file_name
-from datasets_core.meta.rows import absolute, row_ranges
-from datasets_core.meta.split import ReadInstruction, is_split_name
-
-
-@dataclass(frozen=True, slots=True)
-class FileInstruction:
-    """Rows to read of one shard file.
-
-    Attributes:
-        filename: name of the shard.
-        skip: rows to leave out at its beginning.
-        take: rows to read behind them; -1 is all to the end of the shard.
-        examples_in_shard: rows of the whole shard.
-    """
-
-    filename: str
-    skip: int
-    take: int
-    examples_in_shard: int
-
-    @property
-    def num_examples(self) -> int:
-        """Rows that are read."""
-        return self.examples_in_shard - self.skip if self.take < 0 else self.take
+from datasets_core.meta.row_ids import parse_row_id, row_id, shard_number
+from datasets_core.meta.shard_lengths import ShardLengths
+from datasets_core.meta.split import ALL, AbsoluteRange, ReadInstruction, is_split_name, parse_split
+from datasets_core.meta.sub_split import SubSplitInfo as SubSplitInfo
+from datasets_core.meta.sub_split import file_instructions
 
 
 @dataclass(repr=False)
@@ -81,6 +63,19 @@ class SplitInfo:
             raise ConfigurationError(f"The number of rows of split {self.name!r} is not recorded. Build the dataset first.")
         return [self.num_examples]
 
+    @property
+    def shards(self) -> ShardLengths:
+        """Rows of each shard, with their running totals, which are kept as long as the numbers stay the same.
+
+        Raises:
+            ConfigurationError: the number of rows is not recorded.
+        """
+        lengths = self.lengths
+        known: tuple[list[int], ShardLengths] | None = self.__dict__.get("_shards")
+        if known is None or known[0] != lengths:
+            known = self.__dict__["_shards"] = list(lengths), ShardLengths(lengths)
+        return known[1]
+
     def file_name(self, shard: int) -> str:
         """The file name of a shard: as recorded, else by the rule."""
         if self.shard_names is not None:
@@ -90,7 +85,54 @@ class SplitInfo:
     @property
     def file_instructions(self) -> list[FileInstruction]:
         """What to read for all rows of the split."""
-        return _instructions(ReadInstruction(self.name), {self.name: self})
+        return file_instructions([AbsoluteRange(self.name, 0, self.shards.total)], {self.name: self})
+
+    @property
+    def filenames(self) -> list[str]:
+        """The files of the split, in order."""
+        return [self.file_name(shard) for shard in range(self.num_shards)]
+
+    def row_id(self, index: int) -> str:
+        """The id of row `index` of the split; negative ones count from the end.
+
+        Raises:
+            RowIndexError: there is no such row.
+
+        >>> SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds").row_id(4)
+        'birds-train-00001-of-00002.arrow__1'
+        """
+        total = self.shards.total
+        row = index + total if index < 0 else index
+        if not 0 <= row < total:
+            raise RowIndexError(index, size=total)
+        shard, place = self.shards.place(row)
+        return row_id(self.file_name(shard), place)
+
+    def locate(self, id: str | bytes) -> int:
+        """The number of the row with this id: `split.locate(split.row_id(i)) == i`.
+
+        Raises:
+            RowIdError: no row of the split has it.
+
+        >>> train = SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds")
+        >>> train.locate("birds-train-00001-of-00002.arrow__1")
+        4
+        """
+        name, place = parse_row_id(id)
+        shard = self._shard(name)
+        if shard is None:
+            raise RowIdError(id, f"no file of split {self.name!r} is called {name!r}", dataset=self.dataset_name)
+        rows = self.shards[shard]
+        if place >= rows:
+            raise RowIdError(id, f"that file has {rows} rows", dataset=self.dataset_name)
+        return self.shards.borders[shard] + place
+
+    def _shard(self, name: str) -> int | None:
+        """The shard with this file name; by the number in the name, so that no list of names is gone through."""
+        found = shard_number(name, self.num_shards, self.file_name)
+        if found is None and self.shard_names is not None and name in self.shard_names:
+            return self.shard_names.index(name)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """The form in which Hugging Face `datasets` stores a split."""
@@ -144,38 +186,6 @@ def _check(info: SplitInfo) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SubSplitInfo:
-    """A slice or a sum of splits.
-
-    Attributes:
-        instructions: what to read, in order.
-        num_bytes: size of the rows where it is known: the slice is made of whole splits.
-
-    >>> splits = SplitDict({"train": SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds")})
-    >>> splits["train[4:]"].num_examples, splits["train[4:]"].num_shards
-    (1, 1)
-    """
-
-    instructions: list[FileInstruction]
-    num_bytes: int | None = None
-
-    @property
-    def num_examples(self) -> int:
-        """Rows of the slice; rows that the expression names twice count twice."""
-        return sum(instruction.num_examples for instruction in self.instructions)
-
-    @property
-    def num_shards(self) -> int:
-        """Number of files that hold the slice."""
-        return len({instruction.filename for instruction in self.instructions})
-
-    @property
-    def file_instructions(self) -> list[FileInstruction]:
-        """What to read, in order."""
-        return self.instructions
-
-
 class SplitDict(dict[str, SplitInfo]):
     """The splits of a dataset by name; a split expression as key gives its `SubSplitInfo`.
 
@@ -190,11 +200,50 @@ class SplitDict(dict[str, SplitInfo]):
         super().__init__(*args, **kwargs)
         self.dataset_name = dataset_name
 
-    def __getitem__(self, key: str | ReadInstruction) -> Any:
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and key in self:
             return super().__getitem__(str(key))
-        instruction = key if isinstance(key, ReadInstruction) else ReadInstruction.from_spec(str(key))
-        return SubSplitInfo(_instructions(instruction, self), _num_bytes(instruction, self))
+        return self._of_nest(parse_split(key))
+
+    def _of_nest(self, nest: Any) -> Any:
+        if isinstance(nest, Mapping):
+            return {name: self._of_nest(inner) for name, inner in nest.items()}
+        if not isinstance(nest, ReadInstruction):
+            return type(nest)(self._of_nest(inner) for inner in nest)
+        if not self:
+            raise NotPreparedError(nest.to_spec(), dataset=self.dataset_name)
+        for part in nest.parts:
+            if part.split not in self and part.split != ALL:
+                raise UnknownSplitError(part.split, known=self, dataset=self.dataset_name)
+        ranges = nest.to_absolute(self)
+        return SubSplitInfo.of_ranges(ranges, self, self._num_bytes(ranges), self.dataset_name)
+
+    def _num_bytes(self, ranges: Iterable[AbsoluteRange]) -> int | None:
+        total = 0
+        for name, first, last in ranges:
+            info = super().__getitem__(name)
+            if first == last:
+                continue
+            if info.num_bytes is None or last - first != info.shards.total:
+                return None
+            total += info.num_bytes
+        return total
+
+    def locate(self, id: str | bytes) -> tuple[str, int]:
+        """The split and the number in it of the row with this id.
+
+        Raises:
+            RowIdError: no row has it.
+
+        >>> splits = SplitDict.from_split_dict([{"name": "train", "num_examples": 9}], dataset_name="birds")
+        >>> splits.locate("birds-train-00000-of-00001.arrow__7")
+        ('train', 7)
+        """
+        name, _ = parse_row_id(id)
+        for split, info in self.items():
+            if info._shard(name) is not None:
+                return split, info.locate(id)
+        raise RowIdError(id, f"no file is called {name!r}", dataset=self.dataset_name)
 
     def __setitem__(self, key: str, value: SplitInfo) -> None:
         if key != value.name:
@@ -287,24 +336,3 @@ def _listed(value: object) -> Iterable[Any]:
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return value
     raise ConfigurationError(f"The splits are recorded as {value!r}. Record a list, or a mapping by name.")
-
-
-def _instructions(instruction: ReadInstruction, splits: Mapping[str, SplitInfo]) -> list[FileInstruction]:
-    lengths = {name: info.lengths for name, info in splits.items()}
-    found = []
-    for split, shard, start, stop in row_ranges(instruction, lengths):
-        whole = lengths[split][shard]
-        found.append(FileInstruction(splits[split].file_name(shard), start, -1 if stop == whole else stop - start, whole))
-    return found
-
-
-def _num_bytes(instruction: ReadInstruction, splits: Mapping[str, SplitInfo]) -> int | None:
-    total = 0
-    for name, start, stop in absolute(instruction, {name: info.lengths for name, info in splits.items()}):
-        info = splits[name]
-        if stop == start:
-            continue
-        if info.num_bytes is None or stop - start != sum(info.lengths):
-            return None
-        total += info.num_bytes
-    return total

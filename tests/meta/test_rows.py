@@ -46,10 +46,11 @@ def test_rows_of_a_slice_are_the_python_slice_of_the_joined_shards(shard_lengths
 
 @given(lengths, lengths, bounds, bounds)
 def test_rows_of_a_slice_of_all_are_the_python_slice_of_the_joined_splits(
-    train: list[int], test: list[int], start: int, stop: int
+    train: list[int], test: list[int], start: int | None, stop: int | None
 ) -> None:
     shards = {"train": filled("train", train), "test": filled("test", test)}
-    found = read(row_ranges(ReadInstruction("all", from_=start, to=stop), {"train": train, "test": test}), shards)
+    spec = f"all[{'' if start is None else start}:{'' if stop is None else stop}]"
+    found = read(row_ranges(spec, {"train": train, "test": test}), shards)
     assert found == [row for split in shards.values() for shard in split for row in shard][start:stop]
 
 

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import datasets_core.errors
+from datasets_core import even_splits
 from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
 from datasets_core.meta.split import AbsoluteRange, NamedSplit, ReadInstruction, Split, SplitPart, is_split_name, parse_split
+from datasets_core.meta.split_info import SplitDict, SplitInfo
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_splits.json").read_text(encoding="utf-8"))
 SPLIT_CASES = GOLDEN["split_cases"]
@@ -35,21 +37,19 @@ def error_of(case: dict[str, Any]) -> type[BaseException]:
 
 
 def instruction_of(case: dict[str, Any]) -> ReadInstruction:
-    """The object of a golden case; TFDS gives every unit a rounding, we only percent."""
     name, start, stop, unit, rounding = case["args"]
-    return ReadInstruction(name, from_=start, to=stop, unit=unit, rounding=rounding if unit == "%" else None)
+    return ReadInstruction(name, from_=start, to=stop, unit=unit, rounding=rounding)
 
 
 SUMS = {
     "RI('train',50,75,'%')+RI('test')": lambda: ReadInstruction("train", from_=50, to=75, unit="%") + ReadInstruction("test"),
     "RI('train',to=2,unit='abs')+'test[1:]'": lambda: ReadInstruction("train", to=2, unit="abs") + "test[1:]",
-    # the second of three even slices of twelve rows
-    "even_splits('train',3)[1]+'test'": lambda: ReadInstruction("train", from_=4, to=8) + "test",
+    "even_splits('train',3)[1]+'test'": lambda: even_splits("train", 3)[1] + "test",
     "RI('train')+5": lambda: ReadInstruction("train") + 5,
     "RI('all')": lambda: ReadInstruction("all"),
 }
 
-names = st.sampled_from(["train", "test", "a.b", "x-1", "all"])
+names = st.sampled_from(["train", "test", "a.b", "x-1"])
 bounds = st.one_of(st.none(), st.integers(-150, 150))
 percents = st.one_of(st.none(), st.integers(-100, 100), st.floats(-100, 100).map(lambda value: round(value, 3)))
 
@@ -64,7 +64,15 @@ def parts(draw: st.DrawFn) -> ReadInstruction:
     return ReadInstruction(draw(names), rounding=rounding, from_=start, to=stop, unit=unit)
 
 
-instructions = st.lists(parts(), min_size=1, max_size=3).map(
+@st.composite
+def evenly(draw: st.DrawFn, inner: st.SearchStrategy[ReadInstruction]) -> ReadInstruction:
+    """An even part of another instruction, or of one."""
+    n = draw(st.integers(1, 5))
+    return even_splits(draw(inner), n, draw(st.booleans()))[draw(st.integers(0, n - 1))]
+
+
+terms = st.recursive(st.one_of(parts(), st.just(ReadInstruction.from_spec("all[10%:]"))), evenly, max_leaves=3)
+instructions = st.lists(terms, min_size=1, max_size=3).map(
     lambda found: ReadInstruction.from_parts([part for instruction in found for part in instruction.parts])
 )
 
@@ -92,6 +100,25 @@ def test_golden_objects_give_the_golden_rows(case: dict[str, Any]) -> None:
 def test_golden_objects_that_mean_nothing_are_refused(case: dict[str, Any]) -> None:
     with pytest.raises(error_of(case)):
         instruction_of(case).to_absolute(case["shard_lengths"])
+
+
+@pytest.mark.parametrize("case", good(OBJECT_CASES), ids=lambda case: str(case["args"]))
+def test_arguments_by_position_may_stand_in_the_order_of_tfds(case: dict[str, Any]) -> None:
+    assert ReadInstruction(*case["args"]) == instruction_of(case)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "spec"),
+    [
+        (("closest", 10, 20, "%"), {}, "train[10%:20%]"),
+        ((None, 10, 20), {}, "train[10:20]"),
+        ((50, 75), {"unit": "%"}, "train[50%:75%]"),
+        ((50,), {"to": 75}, "train[50:75]"),
+        ((None, 50, "%"), {}, "train[:50%]"),
+    ],
+)
+def test_the_order_of_arguments_is_told_by_their_kinds(arguments: tuple[Any, ...], named: dict[str, Any], spec: str) -> None:
+    assert ReadInstruction("train", *arguments, **named).to_spec() == spec
 
 
 @pytest.mark.parametrize("case", good(SUM_CASES), ids=lambda case: case["expr"])
@@ -167,6 +194,9 @@ def test_dropping_remainders_makes_percents_multiples_of_one_percent(total: int,
         ("train[:]", "train"),
         ("train[007:]", "train[7:]"),
         ("all[10%:]", "all[10%:]"),
+        ("train\t+\ntest", "train+test"),
+        ("train[:5%](pct1_dropremainder)(even3[2])(even2[0])", "train[:5%](pct1_dropremainder)(even3[2])(even2[0])"),
+        ("train[5:](even3_dropremainder[1])(even1[0])", "train[5:](even3_dropremainder[1])"),
     ],
 )
 def test_an_expression_has_one_shortest_text(spec: str, equal: str) -> None:
@@ -192,6 +222,10 @@ def test_an_expression_has_one_shortest_text(spec: str, equal: str) -> None:
         ("train\n", "no split name"),
         (" train", "no split name"),
         ("train[:5%] (closest)", "no split name"),
+        ("train(even3[3])", "none of the 3 even parts"),
+        ("train(even0[0])", "none of the 0 even parts"),
+        ("train(even3[0])(closest)", "no even part"),
+        ("train(even3)", "'even3'"),
         ("train+", "missing"),
         ("train[:" + "9" * 5000 + "]", "no bound"),
         (".train", "no split name"),
@@ -210,7 +244,8 @@ def test_a_refusal_names_the_expression_and_the_reason(spec: str, reason: str) -
     [
         {"unit": "rows"},
         {"to": 10, "unit": "%", "rounding": "up"},
-        {"to": 10, "unit": "abs", "rounding": "closest"},
+        {"to": 10, "unit": "abs", "rounding": "up"},
+        {"rounding": 5, "from_": 5, "to": 5},
         {"to": 101, "unit": "%"},
         {"to": float("nan"), "unit": "%"},
         {"to": 1.5},
@@ -238,7 +273,23 @@ def test_shards_of_all_are_counted_over_the_union() -> None:
 
 
 def test_a_split_that_is_called_all_is_itself() -> None:
-    assert ReadInstruction("all").to_absolute({"all": 3}) == [AbsoluteRange("all", 0, 3)]
+    assert ReadInstruction.from_spec("all").to_absolute({"all": 3}) == [AbsoluteRange("all", 0, 3)]
+
+
+def test_the_union_of_the_splits_is_written_as_text() -> None:
+    with pytest.raises(ConfigurationError, match=r"Write it as text: split='all'"):
+        ReadInstruction("all")
+
+
+def test_a_unit_without_rounding_takes_any() -> None:
+    assert ReadInstruction("train", "pct1_dropremainder", to=5).parts == (SplitPart("train", None, 5),)
+
+
+def test_lengths_may_be_what_is_known_of_the_splits() -> None:
+    splits = SplitDict(
+        {"train": SplitInfo("train", num_examples=5, shard_lengths=[3, 2]), "b": SplitInfo("b", num_examples=None)}
+    )
+    assert ReadInstruction.from_spec("train[1shard]").to_absolute(splits) == [AbsoluteRange("train", 3, 5)]
 
 
 def test_shards_need_their_lengths() -> None:
