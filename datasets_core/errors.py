@@ -569,13 +569,20 @@ class ChecksumVerificationError(VerificationError):
 
 
 class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
-    """The bytes of a file are not the bytes on record."""
+    """The bytes of a file are not the bytes on record.
 
-    def __init__(self, url: str, *, expected: str, found: str, what: str = "sha256") -> None:
+    Args:
+        url: the URL or file.
+        expected, found: what is on record, and what came.
+        what: "sha256" or "size".
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(self, url: str, *, expected: str, found: str, what: str = "sha256", advice: str | None = None) -> None:
         self.url, self.expected, self.found, self.what = url, expected, found, what
         super().__init__(
-            f"{url} has {what} {found}, expected {expected}. "
-            "Delete it from the cache or mend the record; verification_mode='no_checks' skips the comparison."
+            f"No checksum is registered for {_names(self.urls)}{f' in {path}' if path else ''}, "
+            "and force_checksums_validation=True demands one. Register what comes now with register_checksums=True."
         )
 
 
@@ -606,6 +613,22 @@ class NonMatchingSplitsSizesError(SplitsVerificationError, ValueError):
 _REBUILD = "Build the dataset again with download_mode='force_redownload'"
 
 
+        advice = advice or "Delete it from the cache or mend the record"
+        super().__init__(
+            f"{url} has {what} {found}, expected {expected}. {advice}; verification_mode='no_checks' skips the comparison."
+        )
+
+
+class MissingChecksumError(ChecksumVerificationError, ValueError):
+    """URLs for which no checksum is registered, where each must have one.
+
+    Args:
+        urls: the URLs.
+        path: the `checksums.tsv` that lacks them; None where there is no place for one.
+    """
+
+    def __init__(self, urls: Iterable[str], *, path: str | None) -> None:
+        self.urls, self.path = tuple(urls), path
 class DamagedShardError(VerificationError, OSError):
     """A shard on disk is cut, altered or not ours."""
 

@@ -24,6 +24,8 @@ from datasets_core.building.jobs import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Shar
 from datasets_core.building.journal import Journal
 from datasets_core.building.keys import Clash, compare, compare_heads
 from datasets_core.building.options import BuildOptions
+from datasets_core.building.ordering import Ordering, staged_bytes, staged_format, wanted_order
+from datasets_core.building.registration import Register
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import check_unchanged, dataset_identity, identity_of, sources_of
 from datasets_core.config import settings
@@ -92,9 +94,11 @@ class _Build:
 
     def run(self) -> Manifest:
         """Everything, up to the commit."""
-        dl_manager = self.options.dl_manager or _download_manager(self.builder, self.options)
+        registered = Register.of(self.builder, self.options)
+        dl_manager = registered.equip(self.options.dl_manager or _download_manager(self.builder, self.options))
         splits = self._split_generators(dl_manager)
         downloads = _recorded(dl_manager)
+        registered.settle(dl_manager, downloads)
         if not self.builder.is_partial:
             checks.check_downloads(self.builder.recorded.download_checksums, downloads, self.options.verification)
         sources = self._sources(splits, downloads, dl_manager)

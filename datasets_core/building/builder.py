@@ -21,6 +21,7 @@ from datasets_core.building.built import Built
 from datasets_core.building.class_identity import builder_name, code_hash, keyed, source_file
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
+from datasets_core.building.registration import checksums_path
 from datasets_core.building.prepare import prepare
 from datasets_core.building.sources import dataset_identity
 from datasets_core.config import settings
@@ -193,12 +194,9 @@ class DatasetBuilder(Built, abc.ABC):
         return f"{owner}{self.dataset_name}{config}"
 
     @property
-    def version(self) -> Version:
-        """The version: the config's, else the class's."""
-        for found in (self.config.version, self.VERSION):
-            if found is not None and Version(str(found)) != _NO_VERSION:
-                return found if isinstance(found, Version) else Version(str(found))
-        return _NO_VERSION
+    def checksums_path(self) -> str | None:
+        """The `checksums.tsv` beside the script; None for a builder without one."""
+        return checksums_path(type(self))
 
     @classmethod
     def get_imported_module_dir(cls) -> str:
@@ -243,6 +241,8 @@ class DatasetBuilder(Built, abc.ABC):
         **download_and_prepare_kwargs: Any,
     ) -> None:
         """Build the dataset, unless it stands already.
+        register_checksums: bool = False,
+        force_checksums_validation: bool = False,
 
         Args:
             output_dir: folder or URL; the cache's by default.
@@ -263,6 +263,9 @@ class DatasetBuilder(Built, abc.ABC):
             download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names do nothing.
 
         Raises:
+            register_checksums: write size and sha256 of each URL that is downloaded into the `checksums.tsv` beside the script,
+                instead of comparing them with it.
+            force_checksums_validation: each URL must be registered there.
             DatasetsCoreError: of the kind that says what is wrong.
         """
         self._output_dir = self._cache_dir if output_dir is None else _folder(output_dir)
@@ -287,6 +290,8 @@ class DatasetBuilder(Built, abc.ABC):
         self._manifest = prepare(self, options)
         self.info = self._manifest.info.copy()
 
+            register_checksums=register_checksums,
+            force_checksums_validation=force_checksums_validation,
     def look_at_built(self) -> None:
         """Take the splits and sizes of the dataset that stands in `cache_dir` into `info`, where this very one does."""
         try:

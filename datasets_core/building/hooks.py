@@ -98,6 +98,11 @@ class Builder(Hooks, Protocol):
         ...
 
     @property
+    def checksums_path(self) -> str | None:
+        """Where the checksums of its downloads are registered; None where there is no place for them."""
+        ...
+
+    @property
     def version(self) -> Version:
         """Its version."""
         ...

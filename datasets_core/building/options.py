@@ -33,6 +33,8 @@ class BuildOptions:
     num_shards: int | None = None
     disable_shuffling: bool = False
     max_rows: int | None = None
+    registers_checksums: bool = False
+    demands_checksums: bool = False
 
     @classmethod
     def of(
@@ -52,6 +54,8 @@ class BuildOptions:
         num_shards: int | None = None,
         disable_shuffling: bool = False,
         max_examples_per_split: int | None = None,
+        register_checksums: bool = False,
+        force_checksums_validation: bool = False,
         **old_options: Any,
     ) -> BuildOptions:
         """The options that are meant.
@@ -68,11 +72,18 @@ class BuildOptions:
             raise ConfigurationError(
                 f"{file_format!r} is no file format to build. Formats: {', '.join(map(repr, EXTENSIONS))}."
             )
+        verification = VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS)
+        downloads = download_config or DownloadConfig()
+        demands = bool(force_checksums_validation or downloads.force_checksums_validation)
+        if demands and verification is VerificationMode.NO_CHECKS:
+            raise ConfigurationError(
+                "force_checksums_validation=True demands checks, and verification_mode='no_checks' makes none. Leave one out."
+            )
         return cls(
             output_dir,
             download_config,
             DownloadMode(download_mode or DownloadMode.REUSE_DATASET_IF_EXISTS),
-            VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS),
+            verification,
             dl_manager,
             base_path,
             file_format,
@@ -83,6 +94,8 @@ class BuildOptions:
             _count("num_shards", num_shards) or None,  # 0 is no wish, as elsewhere
             bool(disable_shuffling),
             _count("max_examples_per_split", max_examples_per_split),
+            bool(register_checksums or downloads.register_checksums),
+            demands,
         )
 
 

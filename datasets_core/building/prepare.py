@@ -14,8 +14,15 @@ import os
 from datasets_core.building import checks
 from datasets_core.building.hooks import Builder
 from datasets_core.building.options import BuildOptions
+from datasets_core.building.registration import Register
 from datasets_core.building.sources import dataset_identity, stale_source
-from datasets_core.errors import DamagedShardError, DatasetDiskError, ManifestError, VerificationError
+from datasets_core.errors import (
+    DamagedShardError,
+    DatasetDiskError,
+    ManifestError,
+    MissingChecksumError,
+    VerificationError,
+)
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadMode
 from datasets_core.files import is_url, join, locked, write_atomically
@@ -33,7 +40,7 @@ def prepare(builder: Builder, options: BuildOptions) -> Manifest:
     Raises:
         DatasetsCoreError: of the kind that says what is wrong.
     """
-    forced = options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS
+    forced = options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS or options.registers_checksums
     if not forced and (found := _reusable(builder, options)) is not None:
         return found
     with locked(lock_path(options.output_dir)):
@@ -82,7 +89,10 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
         logger.info("Building %s again: whether its keys are unique was not looked at, and is not stored.", builder.label)
         return None
     is_checked = checks.STRENGTH[wanted] <= checks.STRENGTH[known]
+        Register.of(builder, options).check(manifest.info.download_checksums)
     try:
+    except (ManifestError, MissingChecksumError):
+        raise
         checks.check_manifest(builder, manifest, manifest.info.download_checksums, wanted)
     except VerificationError as error:
         if not is_checked:

@@ -78,6 +78,7 @@ class Request:
         force: fetch it again in any case.
         use_etag: ask whether the version in the cache is still the one to be had.
         local_only: what is not in the cache is an error.
+        is_pinned: what is in the cache with the sha256 on record is what is wanted, whatever the server has by now.
         watch: who is told.
     """
 
@@ -88,6 +89,7 @@ class Request:
     force: bool = False
     use_etag: bool = True
     local_only: bool = False
+    is_pinned: bool = False
     watch: Watch = dataclasses.field(default_factory=Watch)
 
 
@@ -118,7 +120,7 @@ class DownloadCache:
             if found is None:
                 raise _not_here(wanted.url)
             return found
-        if found is not None and self._is_current(found, wanted):
+        if found is not None and (wanted.is_pinned or self._is_current(found, wanted)):
             return found
         with files.locked(self._path(_hashed(wanted.url)) + ".lock"):
             found = self._find(wanted.url)

@@ -17,6 +17,7 @@ from datasets_core.errors import (
 )
 from datasets_core.redact import redact
 
+REGISTER_IT = "If what comes now is right, register it with register_checksums=True"
 _CHUNK = 1 << 20
 
 
@@ -55,6 +56,20 @@ class FileRecord:
     def to_dict(self) -> dict[str, int | str | None]:
         """The form of `dataset_infos.json`."""
         return {"num_bytes": self.num_bytes, "checksum": self.checksum}
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredFile:
+    """What a `checksums.tsv` registers of a URL: size and sha256, and the name of the file for whoever fetches it by hand."""
+
+    num_bytes: int | None = None
+    checksum: str | None = None
+    name: str | None = None
+
+    @property
+    def record(self) -> FileRecord:
+        """Size and sha256."""
+        return FileRecord(self.num_bytes, self.checksum)
 
 
 class Digest:
@@ -117,6 +132,27 @@ def check_file(url: str, expected: FileRecord, found: FileRecord, mode: Verifica
         )
     if mode is VerificationMode.ALL_CHECKS and expected.checksum and found.checksum and expected.checksum != found.checksum:
         raise NonMatchingChecksumError(redact(url), expected=expected.checksum, found=found.checksum)
+
+
+def check_registered(what: str, expected: FileRecord, found: FileRecord, *, advice: str | None = None) -> None:
+    """Compare one file with what is registered of it: size and sha256, whatever the mode.
+
+    Args:
+        what: the file as messages name it.
+        expected, found: what either does not say is not compared.
+        advice: one thing to do, as a sentence without its stop.
+
+    Raises:
+        NonMatchingChecksumError: they differ.
+    """
+    pairs = (("size", _bytes(expected), _bytes(found)), ("sha256", expected.checksum, found.checksum))
+    for name, wanted, real in pairs:
+        if wanted and real and wanted != real:
+            raise NonMatchingChecksumError(what, expected=wanted, found=real, what=name, advice=advice or REGISTER_IT)
+
+
+def _bytes(record: FileRecord) -> str | None:
+    return None if record.num_bytes is None else f"{record.num_bytes} bytes"
 
 
 def check_files(

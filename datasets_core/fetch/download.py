@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -10,9 +11,25 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, ConfigurationError, DataFilesNotFoundError
+from datasets_core.errors import (
+    ArchiveError,
+    ConfigurationError,
+    DataFilesNotFoundError,
+    MissingChecksumError,
+    NonMatchingChecksumError,
+)
 from datasets_core.fetch.cache import CachedFile, DownloadCache, Request
-from datasets_core.fetch.checksum import FileRecord, VerificationMode, check_file, check_files, record_of
+from datasets_core.fetch.checksum import (
+    REGISTER_IT,
+    FileRecord,
+    RegisteredFile,
+    VerificationMode,
+    check_file,
+    check_files,
+    check_registered,
+    differ,
+    record_of,
+)
 from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.nested import leaves, mapped
@@ -44,6 +61,8 @@ class DownloadManager:
     Attributes:
         expected: URL → `{"num_bytes": …, "checksum": …}` on record; None where there is no record.
         verification: how strictly files are compared with it.
+        registered: URL → what the `checksums.tsv` beside the script says of it; compared in any mode but `no_checks`.
+        registered_path: that file.
         downloaded_paths, extracted_paths: what was asked for → where it is.
         local_paths: files of this disk that were asked for, as they are or to be unpacked.
 
@@ -72,6 +91,8 @@ class DownloadManager:
         self.record_checksums = record_checksums
         self.expected: Mapping[str, Any] | None = None
         self.verification = VerificationMode.BASIC_CHECKS
+        self.registered: Mapping[str, RegisteredFile] = {}
+        self.registered_path: str | None = None
         self.downloaded_paths: dict[str, str] = {}
         self.extracted_paths: dict[str, str] = {}
         self.local_paths: set[str] = set()
@@ -110,8 +131,10 @@ class DownloadManager:
             DataFilesNotFoundError: a local file does not exist.
             DownloadError: a URL cannot be fetched.
             NonMatchingChecksumError: a file differs from its record.
+            MissingChecksumError: `force_checksums_validation` is asked for, and URLs are not registered.
         """
         asked = list(dict.fromkeys(leaves(url_or_urls)))
+        self._check_that_all_are_registered(asked)
         places: dict[str, str] = {}
         title = self.download_config.download_desc or "Downloading"
         with self._client, self._stage(title, total=self._total(asked)) as watch:
@@ -149,11 +172,14 @@ class DownloadManager:
             The same shape, with local paths.
         """
         asked = list(dict.fromkeys(leaves(url_or_urls)))
+        self._check_that_all_are_registered(asked)
         cache, force = self._cache(), self.download_config.force_download
         places: dict[str, str] = {}
         with progress("Downloading", total=len(asked), unit="files") as bar:
             for url in asked:
                 found = cache.make(url, lambda path, url=url: custom_download(url, path), force=force)  # type: ignore[misc]
+                if self._is_enforced and (entry := self._entry(url)) is not None:
+                    check_registered(redact(url), entry.record, found.record)
                 check_file(url, self._expected_of(url), found.record, self.verification)
                 places[url], self._records[url] = found.path, self._recorded(found.record)
                 bar.update(1)
@@ -205,6 +231,25 @@ class DownloadManager:
         """Size and sha256 of everything that was downloaded, by URL (secrets in it hidden)."""
         return {redact(url): record.to_dict() for url, record in self._records.items()}
 
+    def registrable(self) -> dict[str, RegisteredFile]:
+        """What a `checksums.tsv` may register: of each URL (secrets in it hidden) that was downloaded size, sha256 and name.
+
+        URLs that differ in their secrets alone, and lead to different files, are left out.
+        """
+        found: dict[str, RegisteredFile] = {}
+        unclear: set[str] = set()
+        for url, record in self._records.items():
+            place = url if files.is_url(url) else self._resolved_text(url)
+            if not files.is_url(place) or record.checksum is None:
+                continue
+            shown, entry = redact(place), self._entry(url, place)
+            known = found.setdefault(
+                shown, RegisteredFile(record.num_bytes, record.checksum, (entry and entry.name) or name_of(shown))
+            )
+            if known.record != record:
+                unclear.add(shown)
+        return {url: entry for url, entry in found.items() if url not in unclear}
+
     def check_downloads(self) -> None:
         """Compare all that was downloaded with `expected`, as strictly as `verification` says.
 
@@ -252,8 +297,35 @@ class DownloadManager:
         place = self._resolved(url)
         if not files.is_url(place):
             return place, self._local_record(url, place)
-        found = self._cache().get(self._request(url, place, watch))
+        return self._by_hand(url, place) or self._from_cache(url, place, watch)
+
+    def _from_cache(self, url: str, place: str, watch: Watch) -> tuple[str, FileRecord]:
+        try:
+            found = self._cache().get(self._request(url, place, watch))
+        except NonMatchingChecksumError as error:
+            if not self._is_enforced or self._entry(url, place) is None:
+                raise
+            raise NonMatchingChecksumError(
+                error.url, expected=error.expected, found=error.found, what=error.what, advice=REGISTER_IT
+            ) from error
         return found.path, self._recorded(found.record)
+
+    def _by_hand(self, url: str, place: str) -> tuple[str, FileRecord] | None:
+        """The file of the manual folder that has the name that is registered for a URL."""
+        entry, folder = self._entry(url, place), self.manual_dir
+        if entry is None or not entry.name or os.path.basename(entry.name) != entry.name or not folder or files.is_url(folder):
+            return None
+        path = os.path.join(folder, entry.name)
+        if not os.path.isfile(path):
+            return None
+        record = record_of(path)
+        if self._is_enforced and differ(entry.record, record):
+            namesakes = [other for other in self.registered.values() if other.name == entry.name]
+            if any(not differ(other.record, record) for other in namesakes):
+                return None  # it is the file of another URL
+            advice = f"It stands for {redact(url)}: fetch it again, or take it out of the folder"
+            check_registered(path, entry.record, record, advice=advice)
+        return path, self._recorded(record)
 
     def _resolved(self, url: str) -> str:
         place = self._resolved_text(url)
@@ -281,7 +353,8 @@ class DownloadManager:
         inner, mark, outer = url.rpartition("::")
         if not mark or not files.is_http(outer):
             return url
-        return f"{inner}::{self._cache().get(self._request(outer, outer, Watch())).path}"
+        path, _ = self._by_hand(outer, outer) or self._from_cache(outer, outer, Watch())
+        return f"{inner}::{path}"
 
     def _local_record(self, url: str, path: str) -> FileRecord:
         try:
@@ -293,19 +366,25 @@ class DownloadManager:
         if not stat.S_ISREG(found.st_mode):
             return FileRecord()
         self.local_paths.add(path)
-        is_hashed = self.verification is VerificationMode.ALL_CHECKS
+        entry = self._entry(url) if files.is_url(url) else None
+        is_registered = files.is_url(url) and (entry is not None or self.download_config.register_checksums)
+        is_hashed = self.verification is VerificationMode.ALL_CHECKS or is_registered
         record = record_of(path) if is_hashed else FileRecord(found.st_size)
+        if entry is not None and self._is_enforced:
+            check_registered(redact(url), entry.record, record)
         if self.expected:
             check_file(url, self._expected_of(url), record, self.verification)
         return record
 
     def _request(self, url: str, place: str, watch: Watch) -> Request:
         how = self.download_config
+        entry = self._entry(url, place) if self._is_enforced else None
         return Request(
             url=place,
             source=self._source(place),
-            expected=self._expected_of(url),
-            mode=self.verification,
+            expected=self._expected_of(url) if entry is None else entry.record,
+            mode=self.verification if entry is None else VerificationMode.ALL_CHECKS,
+            is_pinned=entry is not None and entry.checksum is not None,
             force=how.force_download,
             use_etag=how.use_etag,
             local_only=how.local_files_only,
@@ -332,6 +411,30 @@ class DownloadManager:
             return _UNKNOWN
         expected = self.expected
         return FileRecord.from_dict(expected.get(url) or expected.get(redact(url)))
+
+    @property
+    def _is_enforced(self) -> bool:
+        """Whether what is registered is compared, and not written anew."""
+        return self.verification is not VerificationMode.NO_CHECKS and not self.download_config.register_checksums
+
+    def _entry(self, *names: str) -> RegisteredFile | None:
+        """What is registered of a URL, by any of its names."""
+        if not self.registered:
+            return None
+        known = (self.registered.get(name) or self.registered.get(redact(name)) for name in names)
+        return next((entry for entry in known if entry is not None), None)
+
+    def _check_that_all_are_registered(self, asked: Iterable[str]) -> None:
+        if not self.download_config.force_checksums_validation or self.download_config.register_checksums:
+            return
+        named = {url: self._resolved_text(url) for url in asked if not _is_plain(url)}
+        missing = [
+            redact(url)
+            for url, place in named.items()
+            if (files.is_url(url) or files.is_url(place)) and getattr(self._entry(url, place), "checksum", None) is None
+        ]
+        if missing:
+            raise MissingChecksumError(missing, path=self.registered_path)
 
     def _recorded(self, record: FileRecord) -> FileRecord:
         return record if self.record_checksums else FileRecord(record.num_bytes)
@@ -380,6 +483,20 @@ class DownloadManager:
     def _threads(self, wanted: int | None = None) -> int:
         chosen = wanted if wanted is not None else self.download_config.num_proc
         return settings().download_threads if chosen is None else chosen
+
+
+def name_of(url: str) -> str:
+    """The name that a file has when it is fetched by hand, as far as its URL tells.
+
+    >>> name_of("https://example.org/data/a%20b.zip?download=1")
+    'a b.zip'
+    """
+    from urllib.parse import unquote, urlsplit  # 3 ms that local paths do without
+
+    parts = urlsplit(url.partition("::")[0])
+    last = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
+    name = re.sub(r"[^\w .()+,=@~-]", "_", last).strip()[:200]
+    return name if name.strip("._") else "download"
 
 
 def _is_plain(url: str) -> bool:

@@ -50,6 +50,8 @@ class DownloadConfig:
         storage_options: for fsspec, by protocol or plain; `{"https": {"headers": {…}}}` goes to the URL's own server only.
         download_desc: the words of the progress bar.
         disable_tqdm: show no progress bar.
+        register_checksums: a build writes what it downloads into the `checksums.tsv` beside its script, instead of comparing.
+        force_checksums_validation: a URL that is not registered there is an error.
 
     >>> config = DownloadConfig(max_retries=5, storage_options={"https": {"headers": {"Authorization": "Bearer secret"}}})
     >>> "secret" in repr(config)
@@ -73,6 +75,8 @@ class DownloadConfig:
     storage_options: dict[str, Any] = field(default_factory=dict, repr=False)
     download_desc: str | None = None
     disable_tqdm: bool = False
+    register_checksums: bool = False
+    force_checksums_validation: bool = False
 
     def copy(self) -> DownloadConfig:
         """A copy that shares nothing."""

@@ -1,4 +1,4 @@
-"""What the author of a repository wrote about it: the card's YAML, `dataset_infos.json`, `checksums.tsv`.
+"""What the author of a repository wrote about it: the card's YAML and `dataset_infos.json`.
 
 The author is not trusted: the YAML makes plain values only, its size is limited as if every alias were written out, and a
 card names only files of its own repository.  Whatever is wrong is reported with file and line.
@@ -32,8 +32,6 @@ _OPENING = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*---[ \t]*\r?\n")
 _OURS = re.compile(r"^(?:configs|dataset_info)[ \t]*:", re.MULTILINE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|[\\/])|[A-Za-z]:")
 _CONFIG_NAME = re.compile(r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}")
-_SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
-_UNKNOWN = ("None", "null", "-", "")
 # Scalars below these keys are names, which YAML would read as numbers, dates or booleans: a class called `no`.
 _TEXT_KEYS = frozenset(
     {"config_name", "name", "names", "split", "path", "data_dir", "data_files", "dtype", "version", "description"}
@@ -370,39 +368,4 @@ def read_dataset_infos(text: str | bytes, *, path: str) -> dict[str, DatasetInfo
     found = {name: info_of(info, path=path, place=f"config {name!r}") for name, info in form.items()}
     for name, info in found.items():
         info.config_name = info.config_name or name
-    return found
-
-
-def read_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
-    """What a `checksums.tsv` records of each URL: `num_bytes` and `checksum` (sha256), None where unknown.
-
-    Each line is `url`, `size`, `sha256` and a file name, with tabs between them; the old form has blanks and no file name.
-
-    Raises:
-        ManifestError: a line that is neither; names it.
-
-    >>> read_checksums("https://example.org/a.zip\\t12\\tNone\\ta.zip\\n", path="checksums.tsv")
-    {'https://example.org/a.zip': {'num_bytes': 12, 'checksum': None}}
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
-        line = line.rstrip("\r")
-        if not line.strip() or line.startswith("#"):
-            continue
-        fields = line.split("\t") if "\t" in line else line.rsplit(None, 2)
-        if len(fields) not in (3, 4) or not fields[0].strip():
-            raise ManifestError(
-                path, f"line {number}: {line[:80]!r} is not url, size, sha256 and file name, with tabs between them"
-            )
-        url, size, checksum = (part.strip() for part in fields[:3])
-        if size not in _UNKNOWN and not (size.isascii() and size.isdigit() and len(size) < 20):
-            raise ManifestError(path, f"line {number}: the size {size[:40]!r} is not a number of bytes")
-        if checksum not in _UNKNOWN and _SHA256.fullmatch(checksum) is None:
-            raise ManifestError(path, f"line {number}: {checksum[:80]!r} is not a sha256, which has 64 hexadecimal digits")
-        record = {
-            "num_bytes": None if size in _UNKNOWN else int(size),
-            "checksum": None if checksum in _UNKNOWN else checksum.lower(),
-        }
-        if found.setdefault(url, record) != record:
-            raise ManifestError(path, f"line {number}: {url} is recorded a second time, with another size or sha256")
     return found

@@ -1,18 +1,16 @@
-"""A dataset script as a source, with what is recorded beside it: card, `dataset_infos.json`, `checksums.tsv`."""
+"""A dataset script as a source, with what is recorded beside it: card and `dataset_infos.json`."""
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.meta.card import read_checksums
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.resolve.folder import read_folder_card, read_text
+from datasets_core.resolve.folder import read_folder_card
 from datasets_core.resolve.modules import Script, read_script
 from datasets_core.resolve.request import DEFAULT, Request
 from datasets_core.resolve.script import load, own_errors
@@ -56,7 +54,8 @@ class ScriptSource:
         found: DataFilesDict | None = None
         if asked.data_files is not None:
             found = resolve_data_files(asked.data_files, asked.data_dir or folder, storage_options=asked.storage_options)
-        cls, info = load(script), self._info(folder)
+        cls, name = load(script), self.request.name or self.default_config_name
+        info = self.recorded.get(name) if name is not None else None
         with own_errors(script, "making its builder"):
             return asked.builder(
                 cls,
@@ -69,17 +68,6 @@ class ScriptSource:
                 data_files=found,
                 info=info,
             )
-
-    def _info(self, folder: str) -> DatasetInfo | None:
-        name = self.request.name or self.default_config_name
-        info = self.recorded.get(name) if name is not None else None
-        path = os.path.join(folder, "checksums.tsv")
-        text = read_text(path, None)
-        if text is None:
-            return info
-        info = copy.copy(info) if info is not None else DatasetInfo()
-        info.download_checksums = {**(info.download_checksums or {}), **read_checksums(text, path=path)}
-        return info
 
 
 def _identity(script: Script) -> str:

@@ -9,10 +9,9 @@ from datasets_core.errors import ConfigurationError, DatasetsCoreError, Manifest
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta import card
-from datasets_core.meta.card import Card, ConfigEntry, read_card, read_checksums, read_dataset_infos, way_out
+from datasets_core.meta.card import Card, ConfigEntry, read_card, read_dataset_infos, way_out
 
 FIXTURES = Path(__file__).parent / "fixtures"
-SHA = "3527663986b8295af4f7fcdff1ba1ff3f72d07d61a20f487cb238a6ef92fd955"
 
 
 def readme(yaml: str) -> str:
@@ -348,37 +347,4 @@ def test_broken_old_infos_are_one_error_that_names_the_file(text: str, reason: s
     with pytest.raises(ManifestError) as caught:
         read_dataset_infos(text, path="dataset_infos.json")
     assert "dataset_infos.json" in str(caught.value)
-    assert reason in str(caught.value)
-
-
-def test_checksums_are_read_in_both_forms() -> None:
-    text = f"# note\nhttps://x/a b.zip\t12\t{SHA.upper()}\ta.zip\r\n\nhttps://x/b 3 {SHA}\nhttps://x/c\tNone\tnull\tc\n"
-    assert read_checksums(text, path="checksums.tsv") == {
-        "https://x/a b.zip": {"num_bytes": 12, "checksum": SHA},
-        "https://x/b": {"num_bytes": 3, "checksum": SHA},
-        "https://x/c": {"num_bytes": None, "checksum": None},
-    }
-
-
-def test_a_checksum_that_is_recorded_twice_alike_is_one() -> None:
-    assert len(read_checksums(f"u\t1\t{SHA}\tx\nu\t1\t{SHA}\ty\n", path="f")) == 1
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("https://x/a", "is not url, size, sha256"),
-        ("https://x/a\t3", "is not url, size, sha256"),
-        (f"https://x/a\t3\t{SHA}\ta\tb", "is not url, size, sha256"),
-        (f"\t3\t{SHA}\ta", "is not url, size, sha256"),
-        (f"https://x/a\t-3\t{SHA}\ta", "the size '-3'"),
-        (f"https://x/a\t٣\t{SHA}\ta", "the size '٣'"),
-        ("https://x/a\t3\tabc\ta", "'abc' is not a sha256"),
-        (f"https://x/0\t4\t{SHA}\ta", "a second time"),
-    ],
-)
-def test_a_malformed_checksum_is_named_by_file_and_line(line: str, reason: str) -> None:
-    with pytest.raises(ManifestError) as caught:
-        read_checksums(f"https://x/0\t3\t{SHA}\ta\n{line}\n", path="checksums.tsv")
-    assert str(caught.value).startswith("checksums.tsv: line 2: ")
     assert reason in str(caught.value)

@@ -85,13 +85,11 @@ def test_what_is_recorded_beside_the_script_goes_to_the_builder(tmp_path: Path) 
         json.dumps({"en": {"splits": {"train": split}, "download_checksums": {url: {"num_bytes": 1, "checksum": None}}}})
     )
     (tmp_path / "checksums.tsv").write_text(f"{url}\t5\t{sha}\ta.zip\nhttps://example.org/b.zip\t6\tNone\tb.zip\n")
-    recorded = _source(tmp_path, ("en",)).builder().recorded
-    assert recorded.splits is not None
-    assert recorded.splits["train"].num_examples == 1
-    assert recorded.download_checksums == {
-        url: {"num_bytes": 5, "checksum": sha},
-        "https://example.org/b.zip": {"num_bytes": 6, "checksum": None},
-    }
+    builder = _source(tmp_path, ("en",)).builder()
+    assert builder.recorded.splits is not None
+    assert builder.recorded.splits["train"].num_examples == 1
+    assert builder.recorded.download_checksums == {url: {"num_bytes": 1, "checksum": None}}
+    assert builder.checksums_path == str(tmp_path / "checksums.tsv")
 
 
 def test_data_files_for_a_script_are_looked_for_beside_it(tmp_path: Path) -> None:

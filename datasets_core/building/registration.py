@@ -1,0 +1,202 @@
+"""The `checksums.tsv` beside a script: found, read, and what was downloaded written into it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from datasets_core.building.class_identity import source_file
+from datasets_core.building.hooks import Builder
+from datasets_core.building.options import BuildOptions
+from datasets_core.errors import ConfigurationError, ManifestError, MissingChecksumError
+from datasets_core.fetch.checksum import FileRecord, RegisteredFile, VerificationMode, check_registered
+from datasets_core.files import disk_errors, is_url, write_atomically
+from datasets_core.meta.checksum_file import CHECKSUMS_NAME, checksums_text, is_file_name, parse_checksums
+from datasets_core.redact import redact
+
+logger = logging.getLogger(__name__)
+
+_LIBRARY = __name__.partition(".")[0]
+_MAX_BYTES = 256 << 20
+
+
+def checksums_path(cls: type) -> str | None:
+    """Where the checksums of a builder are registered: beside the file that defines its class; None where there is none.
+
+    The formats of this library have no place of their own: what they read belongs to the user.
+    """
+    path = source_file(cls)
+    if path is None or not os.path.isfile(path) or cls.__module__.partition(".")[0] == _LIBRARY:
+        return None
+    return os.path.join(os.path.dirname(os.path.abspath(path)), CHECKSUMS_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """What is registered of the downloads of one build, and what the build does with it.
+
+    Attributes:
+        path: the `checksums.tsv`; None where there is no place for one.
+        entries: what it says, by URL.
+        mode: `no_checks` compares nothing.
+        is_written: what is downloaded is registered, and not compared.
+        is_demanded: a URL that is not registered is an error.
+    """
+
+    path: str | None
+    entries: Mapping[str, RegisteredFile]
+    mode: VerificationMode
+    is_written: bool = False
+    is_demanded: bool = False
+
+    @classmethod
+    def of(cls, builder: Builder, options: BuildOptions) -> Register:
+        """The register of a builder, as it stands before anything is downloaded.
+
+        Raises:
+            ConfigurationError: it is to be written, and the builder has no script.
+            DatasetDiskError: it is to be written, and cannot be.
+            ManifestError: it cannot be understood.
+        """
+        path = builder.checksums_path
+        if options.registers_checksums:
+            check_place(path, builder.label)
+        return cls(path, read_registered(path), options.verification, options.registers_checksums, options.demands_checksums)
+
+    def equip(self, manager: Any) -> Any:
+        """A download manager that compares, or takes down, what it fetches."""
+        if hasattr(manager, "registered"):
+            manager.registered, manager.registered_path = self.entries, self.path
+            manager.download_config = manager.download_config.copy()
+            manager.download_config.register_checksums = self.is_written
+            manager.download_config.force_checksums_validation = self.is_demanded
+        return manager
+
+    def settle(self, manager: Any, downloads: Mapping[str, Any] | None) -> None:
+        """Write what was downloaded, or compare it.
+
+        Raises:
+            NonMatchingChecksumError, MissingChecksumError: as `check`.
+            DatasetDiskError: the register cannot be written.
+        """
+        if self.is_written and self.path is not None and hasattr(manager, "registrable"):
+            register(self.path, manager.registrable())
+        else:
+            self.check(downloads)
+
+    def check(self, downloads: Mapping[str, Any] | None) -> None:
+        """Compare the downloads on record, of this build or of an earlier one.
+
+        Raises:
+            NonMatchingChecksumError: one has another size or sha256 than is registered.
+            MissingChecksumError: one is not registered, and each is to be.
+        """
+        if self.mode is VerificationMode.NO_CHECKS or self.is_written:
+            return
+        found = {url: FileRecord.from_dict(record) for url, record in (downloads or {}).items()}
+        known = {redact(url): entry for url, entry in self.entries.items()}
+        missing = [url for url in found if is_url(url) and (url not in known or known[url].checksum is None)]
+        if self.is_demanded and missing:
+            raise MissingChecksumError(missing, path=self.path)
+        for url, record in found.items():
+            if url in known:
+                check_registered(url, known[url].record, record)
+
+
+def read_registered(path: str | None) -> dict[str, RegisteredFile]:
+    """What is registered of each URL; nothing where there is no file.
+
+    Raises:
+        ManifestError: the file cannot be understood; names the line.
+    """
+    text = _text(path)
+    if path is None or text is None:
+        return {}
+    return {url: RegisteredFile(**entry) for url, entry in parse_checksums(text, path=path).items()}
+
+
+def check_place(path: str | None, label: str) -> str:
+    """The file to register in, if it can be written: asked before anything is downloaded.
+
+    Raises:
+        ConfigurationError: the builder has no script.
+        DatasetDiskError: the folder cannot be written.
+        ManifestError: what stands there cannot be understood.
+    """
+    if path is None:
+        raise ConfigurationError(
+            f"{label} has no script beside which {CHECKSUMS_NAME} could stand. Leave register_checksums=True out."
+        )
+    read_registered(path)
+    trial = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
+    with disk_errors(path):
+        os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        os.unlink(trial)
+    return path
+
+
+def register(path: str, found: Mapping[str, RegisteredFile]) -> None:
+    """Write what was downloaded into the file, beside what stands there; an entry with another size or sha256 is replaced.
+
+    Processes that register at the same time take turns: what either found is there in the end.
+
+    Raises:
+        DatasetDiskError: it cannot be written; what stood there stands.
+        ManifestError: what stands there cannot be understood.
+    """
+    if not found:
+        return
+    with _alone_in(os.path.dirname(path)):
+        text = _text(path) or ""
+        entries: dict[str, dict[str, Any]] = parse_checksums(text, path=path)
+        for url, file in found.items():
+            known = entries.get(url)
+            if known is not None and (known["num_bytes"], known["checksum"]) != (file.num_bytes, file.checksum):
+                logger.warning(
+                    "%s: %s had %s bytes and sha256 %s, and is registered with %s bytes and sha256 %s from now on.",
+                    *(path, url, known["num_bytes"], known["checksum"], file.num_bytes, file.checksum),
+                )
+            name = (known and known["name"]) or (file.name if file.name and is_file_name(file.name) else None)
+            entries[url] = {"num_bytes": file.num_bytes, "checksum": file.checksum, "name": name}
+        comments = [line.rstrip("\r") + "\n" for line in text.removeprefix("\ufeff").split("\n") if line.startswith("#")]
+        written = checksums_text(entries, comments="".join(comments))
+        if written != text:
+            write_atomically(path, written.encode("utf-8", "surrogatepass"))
+
+
+def _text(path: str | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        with open(path, "rb") as handle:
+            data = handle.read(_MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
+    if len(data) > _MAX_BYTES:
+        raise ManifestError(path, f"it is longer than {_MAX_BYTES:,} bytes")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ManifestError(path, f"line {line}: it is not UTF-8") from error
+
+
+@contextlib.contextmanager
+def _alone_in(folder: str) -> Iterator[None]:
+    """Hold the folder against others that register there; without a lock file, which would stand among the author's own."""
+    import fcntl
+
+    with disk_errors(folder):
+        descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks: the merge is made right before the rename
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
