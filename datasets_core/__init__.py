@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datasets_core.building.builder import GeneratorBasedBuilder as GeneratorBasedBuilder
     from datasets_core.building.builder_config import BuilderConfig as BuilderConfig
     from datasets_core.building.hooks import SplitGenerator as SplitGenerator
+    from datasets_core.building.prepared import builder_from_directory as builder_from_directory
     from datasets_core.building.versions import BlockedVersions as BlockedVersions
     from datasets_core.config import disable_caching as disable_caching
     from datasets_core.config import enable_caching as enable_caching
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from datasets_core.store.fingerprint import Hasher as Hasher
     from datasets_core.stream.iterable import IterableDataset as IterableDataset
     from datasets_core.stream.iterable_column import IterableColumn as IterableColumn
+    from datasets_core.stream.read_config import ReadConfig as ReadConfig
 
 _HOMES = {
     "Array2D": "datasets_core.features.fixed_shape",
@@ -125,6 +127,7 @@ _HOMES = {
     "NamedSplit": "datasets_core.meta.split",
     "Nifti": "datasets_core.features.science",
     "Pdf": "datasets_core.features.pdf",
+    "ReadConfig": "datasets_core.stream.read_config",
     "ReadInstruction": "datasets_core.meta.split",
     "Sequence": "datasets_core.features.base",
     "Split": "datasets_core.meta.split",
@@ -140,6 +143,7 @@ _HOMES = {
     "Version": "datasets_core.meta.version",
     "Video": "datasets_core.features.video",
     "are_progress_bars_disabled": "datasets_core.progress",
+    "builder_from_directory": "datasets_core.building.prepared",
     "concatenate_datasets": "datasets_core.dataset.combine",
     "config": "datasets_core.config",
     "disable_caching": "datasets_core.config",

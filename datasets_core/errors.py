@@ -171,6 +171,14 @@ class SplitSyntaxError(DatasetsCoreError, ValueError):
         super().__init__(f"{spec!r} is no split expression: {reason}. {examples}")
 
 
+class EmptySplitError(DatasetsCoreError, ValueError):
+    """A split expression without rows, where rows are needed."""
+
+    def __init__(self, spec: str, *, dataset: str) -> None:
+        self.spec, self.dataset = spec, dataset
+        super().__init__(f"Split {spec!r} of {dataset} corresponds to no rows. Ask for some, or leave read_config= out.")
+
+
 class RowIndexError(DatasetsCoreError, IndexError):
     """A row number outside the dataset."""
 
@@ -357,16 +365,18 @@ class UnpreparableVersionError(DatasetBuildError, ValueError):
         dataset: the dataset.
         release: the last release of the library that prepares it, where one is named.
         known: the versions that can be prepared.
-        where: the folder in which it is not prepared.
+        where: the folder in which it is not prepared; None where it is to be prepared again.
     """
 
-    def __init__(self, version: object, *, dataset: str, release: str | None, known: Iterable[object], where: str) -> None:
+    def __init__(
+        self, version: object, *, dataset: str, release: str | None, known: Iterable[object], where: str | None
+    ) -> None:
         self.version, self.dataset, self.release, self.known = str(version), dataset, release, tuple(map(str, known))
+        what = "cannot be prepared again" if where is None else f"is not prepared in {where}"
         by = f"only release {release} of the library or an older one prepares it" if release else "it is too old to be prepared"
         way = f"Prepare it with release {release}, or choose a version" if release else "Choose a version"
         super().__init__(
-            f"Version {version} of {dataset!r} is not prepared in {where}, and {by}. "
-            f"{way} that can be prepared: {_names(self.known)}."
+            f"Version {version} of {dataset!r} {what}, and {by}. {way} that can be prepared: {_names(self.known)}."
         )
 
 
@@ -507,24 +517,47 @@ class UntrustedPathError(MediaError, PermissionError):
 
 
 class DuplicateKeysError(DatasetGenerationError, ValueError):
-    """Two rows of one split share a key."""
+    """Two rows of one split share a key.
 
-    def __init__(self, key: object, *, split: str, places: Iterable[str]) -> None:
+    Args:
+        key: the key.
+        split: the split.
+        places: where the two rows are.
+        is_sorted: the order of the rows depends on their keys.
+    """
+
+    def __init__(self, key: object, *, split: str, places: Iterable[str], is_sorted: bool = False) -> None:
         self.key, self.split, self.places = key, split, tuple(places)
+        otherwise = (
+            "; rows are ordered by it, and an integer and its text, or texts that differ in \\ and /, are the same"
+            if is_sorted
+            else ", or pass verification_mode='no_checks'"
+        )
         super().__init__(
             f"Two rows of split {split!r} share the key {key!r}: {' and '.join(self.places)}. "
-            "Yield a key that is unique in the split, or pass verification_mode='no_checks'."
+            f"Yield a key that is unique in the split{otherwise}."
         )
 
 
 class InvalidKeyError(DatasetGenerationError, TypeError):
-    """A key that cannot be compared with others."""
+    """A key that cannot be compared with others.
 
-    def __init__(self, key: object, *, row: int) -> None:
-        self.key, self.row = key, row
-        super().__init__(
-            f"The key of row {row} is {key!r} ({type(key).__name__}). Yield an int, a str, bytes or a tuple of them as the key."
+    Args:
+        key: the key.
+        row: whose key it is.
+        split: the split of that row, where known.
+        is_sorted: the order of the rows depends on their keys.
+    """
+
+    def __init__(self, key: object, *, row: int, split: str | None = None, is_sorted: bool = False) -> None:
+        self.key, self.row, self.split = key, row, split
+        kinds = (
+            "an int, a str or bytes (of numpy, an array of one value)"
+            if is_sorted
+            else "an int, a str, bytes or a tuple of them"
         )
+        where = "" if split is None else f" of split {split!r}"
+        super().__init__(f"The key of row {row}{where} is {key!r} ({type(key).__name__}). Yield {kinds} as the key.")
 
 
 class WorkerDiedError(DatasetBuildError):
@@ -580,6 +613,22 @@ class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
 
     def __init__(self, url: str, *, expected: str, found: str, what: str = "sha256", advice: str | None = None) -> None:
         self.url, self.expected, self.found, self.what = url, expected, found, what
+        advice = advice or "Delete it from the cache or mend the record"
+        super().__init__(
+            f"{url} has {what} {found}, expected {expected}. {advice}; verification_mode='no_checks' skips the comparison."
+        )
+
+
+class MissingChecksumError(ChecksumVerificationError, ValueError):
+    """URLs for which no checksum is registered, where each must have one.
+
+    Args:
+        urls: the URLs.
+        path: the `checksums.tsv` that lacks them; None where there is no place for one.
+    """
+
+    def __init__(self, urls: Iterable[str], *, path: str | None) -> None:
+        self.urls, self.path = tuple(urls), path
         super().__init__(
             f"No checksum is registered for {_names(self.urls)}{f' in {path}' if path else ''}, "
             "and force_checksums_validation=True demands one. Register what comes now with register_checksums=True."
@@ -613,22 +662,6 @@ class NonMatchingSplitsSizesError(SplitsVerificationError, ValueError):
 _REBUILD = "Build the dataset again with download_mode='force_redownload'"
 
 
-        advice = advice or "Delete it from the cache or mend the record"
-        super().__init__(
-            f"{url} has {what} {found}, expected {expected}. {advice}; verification_mode='no_checks' skips the comparison."
-        )
-
-
-class MissingChecksumError(ChecksumVerificationError, ValueError):
-    """URLs for which no checksum is registered, where each must have one.
-
-    Args:
-        urls: the URLs.
-        path: the `checksums.tsv` that lacks them; None where there is no place for one.
-    """
-
-    def __init__(self, urls: Iterable[str], *, path: str | None) -> None:
-        self.urls, self.path = tuple(urls), path
 class DamagedShardError(VerificationError, OSError):
     """A shard on disk is cut, altered or not ours."""
 

@@ -20,6 +20,7 @@ from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.split import ReadInstruction, Split, parse_split
 from datasets_core.resolve.request import Request
 from datasets_core.resolve.resolve import resolve
+from datasets_core.stream.read_config import ReadConfig
 
 logger = logging.get_logger(__name__)
 
@@ -42,6 +43,9 @@ def load_dataset(
     streaming: bool = False,
     num_proc: int | None = None,
     storage_options: dict[str, Any] | None = None,
+    *,
+    shuffle_files: bool = False,
+    read_config: ReadConfig | None = None,
     **config_kwargs: Any,
 ) -> Any:
     """Load a dataset, building it first where the cache does not hold it yet.
@@ -65,12 +69,16 @@ def load_dataset(
         streaming: not in this version.
         num_proc: worker processes of a build.
         storage_options: for the file systems of URLs.
+        shuffle_files: read the files in random order, another one in each iteration; the result is a stream.
+        read_config: read files in turn, as `ReadConfig` tells; the result is a stream.  Without these two arguments rows
+            come in their order, one file after the other.
         config_kwargs: options of the builder's config, such as `sep=` of csv; `trust_remote_code=True` lets a script that is
             found in a folder run, and `False` no script at all;
             `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
 
     Returns:
-        A `Dataset` for one split expression, a list, tuple or dict of them for several, a `DatasetDict` for None.
+        A `Dataset` for one split expression, a list, tuple or dict of them for several, a `DatasetDict` for None; with
+        `shuffle_files` or `read_config` an `IterableDataset`, and for None a dict of them.
 
     Raises:
         DatasetNotFoundError, DataFilesNotFoundError: nothing is there.
@@ -119,7 +127,7 @@ def load_dataset(
         storage_options=storage_options,
     )
     _check_splits(wanted, builder.info.splits or (), os.fspath(path))
-    return builder.as_dataset(split=split, in_memory=keep_in_memory)
+    return builder.as_dataset(split=split, in_memory=keep_in_memory, shuffle_files=shuffle_files, read_config=read_config)
 
 
 def load_from_disk(

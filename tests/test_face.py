@@ -14,7 +14,7 @@ import datasets_core
 
 HEAVY = {"pyarrow", "numpy", "fsspec", "huggingface_hub", "pandas", "httpx2", "yaml", "tqdm", "loky", "cloudpickle", "torch"}
 EXPECTED = {
-    "load_dataset", "load_dataset_builder", "load_from_disk",
+    "load_dataset", "load_dataset_builder", "load_from_disk", "builder_from_directory",
     "get_dataset_config_info", "get_dataset_config_names", "get_dataset_default_config_name", "get_dataset_infos",
     "get_dataset_split_names",
     "Dataset", "DatasetDict", "IterableDataset", "Column", "IterableColumn", "concatenate_datasets", "interleave_datasets",
@@ -23,8 +23,8 @@ EXPECTED = {
     "Image", "Audio", "Video", "Pdf", "Nifti", "Mesh", "BioSequence", "BioStructure",
     "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder", "ArrowBasedBuilder", "SplitGenerator",
     "DownloadManager", "DownloadConfig", "DownloadMode", "VerificationMode",
-    "Split", "NamedSplit", "ReadInstruction", "SplitInfo", "SubSplitInfo", "SplitDict", "Version", "Experiment", "BlockedVersions",
-    "DatasetInfo",
+    "Split", "NamedSplit", "ReadInstruction", "ReadConfig", "SplitInfo", "SubSplitInfo", "SplitDict",
+    "Version", "Experiment", "BlockedVersions", "DatasetInfo",
     "SupervisedKeysData", "DatasetsError", "Hasher",
     "enable_caching", "disable_caching", "is_caching_enabled",
     "enable_progress_bars", "disable_progress_bars", "are_progress_bars_disabled",

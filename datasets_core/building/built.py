@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
-from datasets_core.errors import DatasetNotFoundError
+from datasets_core.errors import ArgumentTypeError, DatasetNotFoundError
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.rows import row_ranges
+from datasets_core.meta.rows import RowRange, row_ranges
 from datasets_core.meta.split import ReadInstruction
 from datasets_core.rows.origin import folder_of, paths_below
 from datasets_core.store.fingerprint import fingerprint
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.source import open_rows
+from datasets_core.store.table import RowTable
+from datasets_core.stream.read_config import ReadConfig
+
+if TYPE_CHECKING:
+    from datasets_core.stream.iterable import IterableDataset
 
 
 class Built:
@@ -37,27 +43,39 @@ class Built:
         """The dataset as messages name it."""
         raise NotImplementedError
 
-    def as_dataset(self, split: Any = None, in_memory: bool | None = None) -> Any:
-        """The dataset that was built.
+    def as_dataset(
+        self,
+        split: Any = None,
+        in_memory: bool | None = None,
+        *,
+        shuffle_files: bool = False,
+        read_config: ReadConfig | None = None,
+    ) -> Any:
+        """The dataset that was built: as it is by row number, in the order of its rows, or as a stream of its files.
+
+        With `shuffle_files=True` or a `read_config` it is an `IterableDataset` in the order that `ReadConfig` tells: several
+        files are read in turn, those of all parts of a sum (`"train+test"`) together.  That order is the order of the rows
+        only with `interleave_cycle_length=1`; then, as without these arguments, `.skip(x).take(y)` gives the rows `[x:x+y]`.
 
         Args:
-            split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for a `DatasetDict` of all.
+            split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for a dict of all.
             in_memory: read the rows instead of mapping them; None does so for a dataset below the setting `max_memory_bytes`.
+            shuffle_files: read the files in random order; each iteration of the stream is another epoch, with another order.
+            read_config: how files are read in turn; None with `shuffle_files=True` is `ReadConfig()`.
 
         Raises:
             DatasetNotFoundError: it is not built.
             UnknownSplitError: no such split.
+            EmptySplitError: a stream is asked for, and the split has no rows.
+            ConfigurationError: the read config does not fit the dataset.
             DamagedShardError: a shard that is needed is cut or altered.
         """
         manifest = self._built()
-        if split is None:
-            return DatasetDict({name: self._as_dataset(manifest, name, in_memory) for name in manifest.split_lengths()})
-        if isinstance(split, Mapping):
-            return {name: self.as_dataset(part, in_memory) for name, part in split.items()}
-        if isinstance(split, (list, tuple)):
-            found = [self.as_dataset(part, in_memory) for part in split]
-            return found if isinstance(split, list) else tuple(found)
-        return self._as_dataset(manifest, split, in_memory)
+        if not shuffle_files and read_config is None:
+            one: Callable[[Any], Any] = partial(self._as_dataset, manifest, in_memory)
+            return _nested(split, one, lambda: DatasetDict({name: one(name) for name in manifest.split_lengths()}))
+        stream = partial(self._stream, manifest, in_memory, _checked(read_config), bool(shuffle_files))
+        return _nested(split, stream, lambda: {name: stream(name) for name in manifest.split_lengths()})
 
     def _built(self) -> Manifest:
         if self._manifest is None:
@@ -72,21 +90,32 @@ class Built:
         self.info.splits, self.info.dataset_size = built.splits, built.dataset_size
         self.info.download_size, self.info.size_in_bytes = built.download_size, built.size_in_bytes
 
-    def _as_dataset(self, manifest: Manifest, split: str | ReadInstruction, in_memory: bool | None) -> Dataset:
-        ranges = row_ranges(split, manifest.split_lengths())
+    def _as_dataset(self, manifest: Manifest, in_memory: bool | None, split: str | ReadInstruction) -> Dataset:
+        rows = self._rows(manifest, in_memory, row_ranges(split, manifest.split_lengths()))
+        shards = [(shard.split, shard.sha256) for shard in manifest.shards]
+        spec = split if isinstance(split, str) else split.to_spec()
+        dataset = Dataset(rows, info=manifest.info, split=split, fingerprint=fingerprint(shards, str(spec)))
+        dataset._paths = paths_below(self._own_folders())
+        return dataset
+
+    def _stream(
+        self, manifest: Manifest, in_memory: bool | None, config: ReadConfig, shuffles: bool, split: str | ReadInstruction
+    ) -> IterableDataset:
+        from datasets_core.building.file_stream import Files, file_stream  # 5 ms that rows by number do without
+
+        opened = partial(self._rows, manifest, in_memory)
+        files = Files(self.label, manifest, opened, paths_below(self._own_folders()))
+        return file_stream(files, split, config, shuffles=shuffles)
+
+    def _rows(self, manifest: Manifest, in_memory: bool | None, ranges: Sequence[RowRange]) -> RowTable:
         size = manifest.info.dataset_size or 0
-        rows = open_rows(
+        return open_rows(
             self._output_dir,
             manifest,
             ranges,
             in_memory=0 < size < settings().max_memory_bytes if in_memory is None else in_memory,
             storage_options=self._output_storage_options,
         )
-        shards = [(shard.split, shard.sha256) for shard in manifest.shards]
-        spec = split if isinstance(split, str) else split.to_spec()
-        dataset = Dataset(rows, info=manifest.info, split=split, fingerprint=fingerprint(shards, str(spec)))
-        dataset._paths = paths_below(self._own_folders())
-        return dataset
 
     def _own_folders(self) -> Iterator[str]:
         """The folders of the dataset, below which paths among its values may be opened."""
@@ -100,3 +129,23 @@ class Built:
             yield self.config.data_dir
         yield self.download_dir or settings().downloads_dir
         yield settings().extracted_dir
+
+
+def _nested(split: Any, one: Callable[[Any], Any], every: Callable[[], Any]) -> Any:
+    """What there is of each split of a nest of lists, tuples and dicts, in the same nest; of None, every split."""
+    if split is None:
+        return every()
+    if isinstance(split, Mapping):
+        return {name: _nested(part, one, every) for name, part in split.items()}
+    if isinstance(split, (list, tuple)):
+        found = [_nested(part, one, every) for part in split]
+        return found if isinstance(split, list) else tuple(found)
+    return one(split)
+
+
+def _checked(config: Any) -> ReadConfig:
+    if config is None:
+        return ReadConfig()
+    if not isinstance(config, ReadConfig):
+        raise ArgumentTypeError(f"read_config={config!r} is no ReadConfig. Give one.")
+    return config

@@ -64,7 +64,7 @@ class IterableDataset(Transforming):
         self._info.features = plan.features
         self._split = NamedSplit(split) if isinstance(split, str) and not isinstance(split, NamedSplit) else split
         self._format = format or RowFormat()
-        self._epoch = 0
+        self._epoch, self._is_begun = 0, False
         self._loaded = self._cursor = self._signature = None
 
     def __repr__(self) -> str:

@@ -10,9 +10,10 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from datasets_core.stream.block import ArrowBlock, Block, Kinds, joined
-from datasets_core.stream.order import Cut, Grouped, Layer
+from datasets_core.stream.order import Cut, Grouped, Layer, Repeated
 from datasets_core.stream.permutation import Ints
-from datasets_core.stream.rows_of_table import RowsOfTable, run_of
+from datasets_core.stream.rows_by_place import RowsByPlace
+from datasets_core.stream.rows_of_table import run_of
 
 State: TypeAlias = Any
 """Where a node stands behind a row: what JSON has, and small."""
@@ -76,12 +77,19 @@ class Ordered:
         layers: from the bottom up: where rows stand, and what is made of each.
         epoch: for the layers.
         shares: the part of the rows that is delivered, where others deliver the rest; a part of a part.
+        turn: the epoch of the source; None: the same.
     """
 
     def __init__(
-        self, source: RowsOfTable, layers: tuple[Layer | RowChange, ...] = (), epoch: int = 0, shares: tuple[Cut, ...] = ()
+        self,
+        source: RowsByPlace,
+        layers: tuple[Layer | RowChange, ...] = (),
+        epoch: int = 0,
+        shares: tuple[Cut, ...] = (),
+        turn: int | None = None,
     ) -> None:
         self._source, self._layers, self._epoch, self._shares = source, layers, epoch, shares
+        self._turn = epoch if turn is None else turn
         self._kinds = Kinds(source.features, source.paths)
         last = next((layer for layer in reversed(layers) if not _is_change(layer)), None)
         self._all_rows: int = source.num_rows if last is None else last.num_rows  # type: ignore[union-attr]
@@ -100,11 +108,15 @@ class Ordered:
     def under(self, layer: Layer | RowChange) -> Ordered:
         """The rows with one layer more."""
         assert not self._shares
-        return Ordered(self._source, (*self._layers, layer), self._epoch)
+        return Ordered(self._source, (*self._layers, layer), self._epoch, (), self._turn)
 
     def shared(self, share: Cut) -> Ordered:
         """A part of the rows, which keep their numbers."""
-        return Ordered(self._source, self._layers, self._epoch, (*self._shares, share))
+        return Ordered(self._source, self._layers, self._epoch, (*self._shares, share), self._turn)
+
+    def in_turn(self, turn: int) -> Ordered:
+        """The rows with the source in another epoch."""
+        return Ordered(self._source, self._layers, self._epoch, self._shares, turn)
 
     def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
         """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
@@ -112,14 +124,37 @@ class Ordered:
         while start < end:
             begun = time.perf_counter()
             stop = min(end, start + step)
-            numbers = run_of(start, stop)
-            for share in reversed(self._shares):
-                numbers = share.below(numbers, self._epoch)
+            if size is None and self._keeps_runs:
+                stop = min(stop, self._near(start))
+            numbers = self._numbers(start, stop)
             block = self._block(numbers)
             yield Delivery(block, numbers, start, (start + 1).__add__)
             if size is None:
                 step = self._next_step(step, block, time.perf_counter() - begun)
             start = stop
+
+    def _numbers(self, start: int, stop: int) -> Ints:
+        """The numbers among all rows, of rows of the share."""
+        numbers = run_of(start, stop)
+        for share in reversed(self._shares):
+            numbers = share.below(numbers, self._epoch)
+        return numbers
+
+    @property
+    def _keeps_runs(self) -> bool:
+        """Whether neighbours are neighbours in the source, too."""
+        return all(map(_keeps_runs, (*self._layers, *self._shares)))
+
+    def _near(self, start: int) -> int:
+        """The first row behind this one for which the source would open a further file: it waits for that row."""
+        places, turn = self._numbers(start, start + 1), self._turn
+        for layer in reversed(self._layers):
+            if isinstance(layer, Repeated):
+                turn = int(layer.turns(places, turn)[0])
+            if not _is_change(layer):
+                places = layer.below(places, self._epoch)  # type: ignore[union-attr]
+        place = int(places[0])
+        return start + self._source.near(place, turn) - place
 
     def _next_step(self, step: int, block: Block, seconds: float) -> int:
         step = step * 4 if seconds < _SLOW_SECONDS else step // 2
@@ -129,11 +164,16 @@ class Ordered:
 
     def _block(self, places: Ints) -> Block:
         above: list[tuple[Layer | RowChange, Ints]] = []
+        turns: Ints | int = self._turn
         for layer in reversed(self._layers):
             above.append((layer, places))
+            if isinstance(layer, Repeated):
+                turns = layer.turns(places, turns)
+            elif isinstance(layer, Grouped) and not isinstance(turns, int):
+                turns = np.repeat(turns, layer.lengths(places))
             if not _is_change(layer):
                 places = layer.below(places, self._epoch)  # type: ignore[union-attr]
-        block: Block = ArrowBlock(self._source.read(places), self._kinds)
+        block: Block = ArrowBlock(self._source.read(places, turns), self._kinds)
         for layer, numbers in reversed(above):
             if _is_change(layer):
                 block = layer.changed(block, numbers)  # type: ignore[union-attr]
@@ -144,6 +184,12 @@ class Ordered:
 
 def _is_change(layer: Layer | RowChange) -> bool:
     return hasattr(layer, "changed")
+
+
+def _keeps_runs(layer: Layer | RowChange) -> bool:
+    if isinstance(layer, Cut):
+        return len(layer.runs) == 1 and layer.runs[0].step == 1
+    return isinstance(layer, Repeated) or _is_change(layer)
 
 
 def batches(node: Node, state: State, size: int | None) -> Iterator[Delivery]:

@@ -193,10 +193,15 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The rows again and again."""
+    """The rows again and again.
+
+    Attributes:
+        turn: the number of times that rows were repeated so before.
+    """
 
     below: Node
     times: int | None
+    turn: int = 0
 
     @property
     def start(self) -> State:
@@ -208,12 +213,21 @@ class Rounds:
         inner, done = state
         while self.times is None or done < self.times:
             is_empty = inner == self.below.start
-            for delivery in self.below.blocks(inner):
+            for delivery in in_turn(self.below, self.turn * (self.times or 1) + done).blocks(inner):
                 is_empty = False
                 yield _in_round(delivery, done)
             if is_empty:
                 return
             inner, done = self.below.start, done + 1
+
+
+def in_turn(node: Node, turn: int) -> Node:
+    """A node whose rows, where their order changes by epoch, stand in that of this turn."""
+    if isinstance(node, Ordered):
+        return node.in_turn(turn)
+    if isinstance(node, Rounds):
+        return replace(node, turn=turn)
+    return replace(node, below=in_turn(node.below, turn))  # type: ignore[type-var, attr-defined]
 
 
 def _in_round(delivery: Delivery, done: int) -> Delivery:

@@ -83,6 +83,14 @@ class Repeated:
         """See `Layer.below`."""
         return places % np.int64(self.size)
 
+    def turns(self, places: Ints, before: Ints | int) -> Ints:
+        """For each place the number of its round, counted on where the rows were repeated so `before`.
+
+        >>> Repeated(2, 3).turns(np.arange(6), 2).tolist()
+        [6, 6, 7, 7, 8, 8]
+        """
+        return places // np.int64(self.size) + before * (self.times or 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Shuffled:

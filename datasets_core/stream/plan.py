@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from datasets_core.errors import UnhashableError
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.node import Node, Ordered
-from datasets_core.stream.rows_of_table import RowsOfTable
+from datasets_core.stream.rows_by_place import RowsByPlace
 from datasets_core.stream.steps import Part, Step
 
 
@@ -35,7 +36,7 @@ class Plan:
         num_shards: into how many parts the rows divide among workers.
     """
 
-    source: RowsOfTable
+    source: RowsByPlace
     steps: tuple[Step, ...] = ()
     num_shards: int = 1
 
@@ -101,13 +102,16 @@ class Plan:
             node = step.on(node, epoch)
         return node
 
-    def signature(self) -> list[list[str]]:
-        """What tells the plan from others: for each step its text and a hash."""
-        rows = f"{self.source.num_rows} rows"
-        return [[rows, Hasher.hash((self.source.identity(), self.source.features.to_dict()))], *map(_signed, self.steps)]
+    def with_seed(self, seed: int) -> Plan:
+        """The plan with the rows in the order of a drawn seed."""
+        return replace(self, source=self.source.with_seed(seed))
+
+    def signature(self) -> list[list[Any]]:
+        """What tells the plan from others: of the rows and of each step a text and a hash, and the parts of the rows."""
+        return [self.source.signed(), *map(_signed, self.steps)]
 
 
-def _signed(step: Step) -> list[str]:
+def _signed(step: Step) -> list[Any]:
     text = step.text if len(step.text) <= 80 else f"{step.text[:77]}..."
     try:
         return [text, Hasher.hash((type(step).__name__, step.parts))]

@@ -11,13 +11,15 @@ import pyarrow as pa
 
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
+from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.table import RowTable
+from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.permutation import Ints
 
 
 @dataclass(frozen=True, slots=True)
 class RowsOfTable:
-    """Rows that are read by number.
+    """Rows that are read by number; see `RowsByPlace`.
 
     Attributes:
         table: what they stand in.
@@ -38,8 +40,30 @@ class RowsOfTable:
         """How many rows there are."""
         return self.table.num_rows if self.index is None else len(self.index)
 
-    def read(self, places: Ints) -> pa.RecordBatch:
-        """The rows at these places, as they are stored."""
+    @property
+    def changes_by_epoch(self) -> bool:
+        """See `RowsByPlace.changes_by_epoch`."""
+        return False
+
+    @property
+    def drawn_seed(self) -> int | None:
+        """See `RowsByPlace.drawn_seed`."""
+        return None
+
+    def with_seed(self, seed: int) -> RowsOfTable:
+        """See `RowsByPlace.with_seed`."""
+        return self
+
+    def near(self, place: int, epoch: int) -> int:
+        """See `RowsByPlace.near`."""
+        return ENDLESS
+
+    def signed(self) -> list[Any]:
+        """See `RowsByPlace.signed`."""
+        return [f"{self.num_rows} rows", Hasher.hash((self.identity(), self.features.to_dict()))]
+
+    def read(self, places: Ints, epochs: Ints | int = 0) -> pa.RecordBatch:
+        """See `RowsByPlace.read`."""
         rows = places if self.index is None else self.index[places]
         return one_batch(self.table.take(rows))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,25 +21,33 @@ class Place:
         epoch: of the order.
         share: the part of the rows that is read, where others read the rest.
         at: the state of what gives the rows.
+        seed: of the order of files, where it was drawn.
     """
 
     epoch: int
     share: Share | None
     at: Any
+    seed: int | None = None
 
 
-def saved(place: Place, signature: list[list[str]]) -> dict[str, Any]:
+def saved(place: Place, signature: list[list[Any]]) -> dict[str, Any]:
     """The state of a stream whose plan has this signature.
 
     >>> saved(Place(0, None, 7), [["8 rows", "ab12"]])
     {'version': 1, 'plan': [['8 rows', 'ab12']], 'epoch': 0, 'share': None, 'at': 7}
     """
     share = None if place.share is None else [place.share.index, place.share.count]
-    return {"version": _VERSION, "plan": signature, "epoch": place.epoch, "share": share, "at": place.at}
+    state = {"version": _VERSION, "plan": signature, "epoch": place.epoch, "share": share, "at": place.at}
+    return state if place.seed is None else {**state, "seed": place.seed}
 
 
-def read(state: Any, signature: list[list[str]]) -> Place:
+def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> Place:
     """The place that a state says.
+
+    Args:
+        state: what was saved.
+        signature: of the plan that it is for.
+        has_seed: whether that plan drew a seed, so that the state has one, too.
 
     Raises:
         StreamStateError: it is of another stream, or no state.
@@ -50,15 +59,22 @@ def read(state: Any, signature: list[list[str]]) -> Place:
             f"The state has version {state['version']!r}, and this library reads version {_VERSION}. "
             "Use the version of the library that saved it."
         )
+    if not _is_plan(state["plan"]):
+        raise StreamStateError("The plan of this state is none. Give what state_dict() returned, unaltered.")
     _check_plan([list(step) for step in state["plan"]], signature)
+    if has_seed and state.get("seed") is None:
+        raise StreamStateError("The state has no seed for the order of the files. Give what state_dict() returned.")
     share = state["share"]
-    return Place(int(state["epoch"]), None if share is None else Share(*share), state["at"])
+    return Place(int(state["epoch"]), None if share is None else Share(*share), state["at"], state.get("seed"))
 
 
-def _check_plan(theirs: list[list[str]], ours: list[list[str]]) -> None:
+def _check_plan(theirs: list[list[Any]], ours: list[list[Any]]) -> None:
     advice = "Load it into a stream that is made of the same rows by the same steps."
+    has_parts = bool(theirs) and len(theirs[0]) == len(ours[0]) == 3
+    if has_parts:
+        _check_parts(theirs[0][2], ours[0][2])
     for number, (their, our) in enumerate(zip(theirs, ours, strict=False)):
-        if their != our:
+        if their != our and (number or not has_parts):
             where = "begins with" if not number else f"has as step {number}"
             differs = f"{their[0]}, and this one {our[0]}" if their[0] != our[0] else f"another {our[0]} than this one"
             raise StreamStateError(f"The state is of a stream that {where} {differs}. {advice}")
@@ -66,3 +82,40 @@ def _check_plan(theirs: list[list[str]], ours: list[list[str]]) -> None:
         longer, whose = (theirs, "the other") if len(theirs) > len(ours) else (ours, "this one")
         step = longer[min(len(theirs), len(ours))][0]
         raise StreamStateError(f"The state is of another stream: only {whose} has the step {step}. {advice}")
+
+
+def _check_parts(theirs: list[list[str]], ours: list[list[str]]) -> None:
+    """Compare what rows are made of, part by part: the dataset, the split, each field of the read config."""
+    for their, our in itertools.zip_longest(theirs, ours):
+        if their is not None and our is not None and _told(their) == _told(our):
+            continue
+        texts = ["none" if part is None else part[1] for part in (their, our)]
+        differs = f"{texts[0]}, and this stream {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
+        raise StreamStateError(
+            f"The state is of another {(their or our)[0]}: it has {differs}. "
+            "Load it into a stream of the same dataset, split and read config."
+        )
+
+
+def _told(part: list[str]) -> tuple[str, str]:
+    """What tells a part from others: its hash, where it has one, and else its text."""
+    what, text, content = part
+    return what, content or text
+
+
+def _is_plan(plan: Any) -> bool:
+    """Whether JSON has the form of a signature."""
+    return isinstance(plan, (list, tuple)) and all(map(_is_step, plan))
+
+
+def _is_step(step: Any) -> bool:
+    return (
+        isinstance(step, (list, tuple))
+        and len(step) in (2, 3)
+        and all(isinstance(each, str) for each in step[:2])
+        and (len(step) < 3 or (isinstance(step[2], (list, tuple)) and all(map(_is_part, step[2]))))
+    )
+
+
+def _is_part(part: Any) -> bool:
+    return isinstance(part, (list, tuple)) and len(part) == 3 and all(isinstance(each, str) for each in part)

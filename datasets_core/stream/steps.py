@@ -286,7 +286,7 @@ class Repeat(_Whole):
         """See `Step.on`."""
         if isinstance(node, Ordered):
             return node.under(Repeated(node.num_rows, self.times))
-        return Rounds(node, self.times)
+        return Rounds(node, self.times, epoch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,37 +4,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Self
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, StreamStateError
 from datasets_core.format.formatter import RowFormat
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit
+from datasets_core.stream.iteration import Cursor, RowIterator, Walk
 from datasets_core.stream.known import Known
-from datasets_core.stream.node import Delivery, Node, State, batches
+from datasets_core.stream.node import Node, State, batches
 from datasets_core.stream.plan import Plan, Share
 from datasets_core.stream.shown import Shown
 from datasets_core.stream.state import Place, read, saved
 from datasets_core.stream.steps import Step
 from datasets_core.stream.torch_loader import join_torch, worker_share
-
-
-class _Cursor:
-    """Where an iteration stands: behind the last row that it gave."""
-
-    __slots__ = ("_begun", "delivery", "row")
-
-    def __init__(self, begun: Place) -> None:
-        self._begun = begun
-        self.delivery: Delivery | None = None
-        self.row = -1
-
-    @property
-    def place(self) -> Place:
-        """The place behind the last row."""
-        if self.delivery is None or self.row < 0:
-            return self._begun
-        return Place(self._begun.epoch, self._begun.share, self.delivery.after(self.row))
 
 
 class Streamed(Known):
@@ -45,13 +29,18 @@ class Streamed(Known):
     _split: NamedSplit | None
     _format: RowFormat
     _epoch: int
+    _is_begun: bool
     _loaded: Place | None
-    _cursor: _Cursor | None
-    _signature: list[list[str]] | None
+    _cursor: Cursor | None
+    _signature: list[list[Any]] | None
 
     @property
     def epoch(self) -> int:
-        """The epoch, which the order of a shuffled stream depends on."""
+        """The epoch, which the order of a shuffled stream depends on.
+
+        It is the one that was chosen last, by `set_epoch` or a state.  Where files are shuffled for each epoch
+        (`shuffle_files=True`), each further iteration is the next one.
+        """
         return self._epoch
 
     def set_epoch(self, epoch: int) -> None:
@@ -62,21 +51,22 @@ class Streamed(Known):
         >>> stream.set_epoch(1)
         >>> list(stream) == first
         False
+
+        A state of another epoch that was loaded, and not used, is forgotten.
         """
-        self._epoch = whole_number("epoch", epoch)
+        self._epoch, self._is_begun = whole_number("epoch", epoch), False
+        if self._loaded is not None and self._loaded.epoch != self._epoch:
+            self._loaded = None
 
-    def __iter__(self) -> Iterator[Any]:
-        node, start, cursor = self._begin()
-        return self._rows(node, start, cursor)
+    def __iter__(self) -> RowIterator:
+        return self._begin(self._rows)
 
-    def _rows(self, node: Node, start: State, cursor: _Cursor) -> Iterator[Any]:
+    def _rows(self, node: Node, start: State, cursor: Cursor) -> Iterator[Iterator[Any]]:
         shown = Shown(self._format)
         for delivery in node.blocks(start):
-            for number, row in enumerate(shown.rows(delivery.block)):
-                cursor.delivery, cursor.row = delivery, number
-                yield row
+            yield cursor.over(shown.rows(delivery.block), delivery.after)
 
-    def iter(self, batch_size: int, drop_last_batch: bool = False) -> Iterator[Any]:
+    def iter(self, batch_size: int, drop_last_batch: bool = False) -> RowIterator:
         """The rows in batches, each as columns.
 
         >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().iter(2))
@@ -86,31 +76,41 @@ class Streamed(Known):
             ConfigurationError: a batch size below 1.
         """
         size = at_least_one("batch_size", batch_size)
-        node, start, cursor = self._begin()
-        return self._batches(node, start, cursor, size, drop_last_batch)
+        return self._begin(partial(self._batches, size, drop_last_batch))
 
-    def _batches(self, node: Node, start: State, cursor: _Cursor, size: int, drops_last: bool) -> Iterator[Any]:
+    def _batches(self, size: int, drops_last: bool, node: Node, start: State, cursor: Cursor) -> Iterator[Iterator[Any]]:
         shown = Shown(self._format)
         for delivery in batches(node, start, size):
-            if drops_last and delivery.block.num_rows < size:
+            rows = delivery.block.num_rows
+            if drops_last and rows < size:
                 return
-            found = shown.columns(delivery.block)
-            cursor.delivery, cursor.row = delivery, delivery.block.num_rows - 1
-            yield found
+            end = delivery.after(rows - 1)
+            yield cursor.over([shown.columns(delivery.block)], partial(_always, end))
 
-    def _begin(self) -> tuple[Node, State, _Cursor]:
-        """What gives the rows, from where on, and what remembers how far they came."""
-        share, loaded = worker_share(), self._loaded
-        node = self._plan.node(self._epoch, share)
-        if loaded is not None and loaded.share != share:
+    def _begin(self, walk: Walk) -> RowIterator:
+        """A new iteration: from the state that was loaded on, else from the beginning."""
+        place = self._next_place() if self._loaded is None else self._loaded
+        node = self._node_at(place)
+        self._loaded, self._epoch, self._is_begun = None, place.epoch, True
+        found = RowIterator(self, walk, node, place)
+        self._cursor = found.cursor
+        return found
+
+    def _next_place(self) -> Place:
+        """Where an iteration from the beginning begins."""
+        source, share = self._plan.source, worker_share()
+        epoch = self._epoch + (self._is_begun and source.changes_by_epoch)
+        return Place(epoch, share, self._plan.node(epoch, share).start, source.drawn_seed)
+
+    def _node_at(self, place: Place) -> Node:
+        """What gives the rows of a place, to those who may have them."""
+        share = worker_share()
+        if place.share != share:
             raise StreamStateError(
-                f"The state was saved by {_reader(loaded.share)}, and is loaded by {_reader(share)}. "
+                f"The state was saved by {_reader(place.share)}, and is loaded by {_reader(share)}. "
                 "Load it into a loader with as many workers, worker by worker."
             )
-        self._loaded = None
-        begun = Place(self._epoch, share, node.start) if loaded is None else loaded
-        self._cursor = _Cursor(begun)
-        return node, begun.at, self._cursor
+        return self._plan.node(place.epoch, share)
 
     # -- states --------------------------------------------------------------------------------------------------------
 
@@ -131,11 +131,14 @@ class Streamed(Known):
         elif self._cursor is not None:
             place = self._cursor.place
         else:
-            share = worker_share()
-            place = Place(self._epoch, share, self._plan.node(self._epoch, share).start)
+            place = self._next_place()
+        return self.saved_at(place)
+
+    def saved_at(self, place: Place) -> dict[str, Any]:
+        """The state of a place, which an iteration of the stream reached."""
         return saved(place, self._signed())
 
-    def _signed(self) -> list[list[str]]:
+    def _signed(self) -> list[list[Any]]:
         if self._signature is None:  # once: it looks at all rows in memory
             self._signature = self._plan.signature()
         return self._signature
@@ -149,8 +152,25 @@ class Streamed(Known):
         Raises:
             StreamStateError: it is of another stream.
         """
-        place = read(state_dict, self._signed())
-        self._loaded, self._epoch = place, place.epoch
+        self._loaded = place = self._read(state_dict)
+        self._epoch = place.epoch
+
+    def resumed_at(self, state: dict[str, Any]) -> tuple[Node, Place]:
+        """The rows, and the place that a state says, for an iteration that goes on there.
+
+        Raises:
+            StreamStateError: it is of another stream.
+        """
+        place = self._read(state)
+        node = self._node_at(place)
+        self._loaded, self._epoch, self._is_begun = None, place.epoch, True
+        return node, place
+
+    def _read(self, state: dict[str, Any]) -> Place:
+        place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None)
+        if place.seed is not None:
+            self._plan = self._plan.with_seed(place.seed)
+        return place
 
     # -- other streams -------------------------------------------------------------------------------------------------
 
@@ -160,6 +180,7 @@ class Streamed(Known):
         other._plan, other._info = plan, copy.copy(self._info)
         other._info.features = plan.features
         other._loaded = other._cursor = other._signature = None
+        other._is_begun = False
         return other
 
     def _then(self, step: Step) -> Self:
@@ -174,6 +195,10 @@ class Streamed(Known):
         kind = type(self)
         join_torch(kind)
         return kind
+
+
+def _always(state: State, _: int) -> State:
+    return state
 
 
 def _reader(share: Share | None) -> str:

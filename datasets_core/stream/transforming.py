@@ -241,6 +241,7 @@ class Transforming(Streamed):
         check_format(name, {})
         other = copy.copy(self)
         other._loaded = other._cursor = None
+        other._is_begun = False
         other._format = RowFormat(name)
         return other
 

@@ -1,0 +1,170 @@
+"""`RowsOfFiles`: where a stream of files begins: the rows of some files, several of which are read in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.features.base import Value
+from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.schema import Features
+from datasets_core.store.table import RowTable
+from datasets_core.stream.file_order import FileRows, shuffled_files
+from datasets_core.stream.interleave import Interleave
+from datasets_core.stream.permutation import Ints
+from datasets_core.stream.rows_of_table import one_batch
+
+_KNOWN_EPOCHS = 3  # orders that are kept: a repeated stream reads the end of one epoch and the beginning of the next
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """In which order files are read.
+
+    Attributes:
+        cycle: files that are open at a time.
+        block: rows of a file at a visit.
+        seed: of the order of the files; None: they are not shuffled.
+        is_drawn: nobody gave the seed.
+        reshuffles: each epoch has its own order.
+    """
+
+    cycle: int
+    block: int
+    seed: int | None = None
+    is_drawn: bool = False
+    reshuffles: bool = True
+
+
+@dataclass(frozen=True)
+class RowsOfFiles:
+    """Rows that are read by place, in the order of an epoch; see `RowsByPlace`.
+
+    Attributes:
+        table: the rows of the files, one after the other; a file is opened when a row of it is read.
+        files: what is read of each.
+        order: of the files.
+        columns: of the files.
+        paths: which paths among the values may be opened.
+        identity: tells what is read and in which order, when somebody asks.
+        id_columns: columns with the row's id that stand beside those of the files.
+    """
+
+    table: RowTable
+    files: tuple[FileRows, ...]
+    order: Order
+    columns: Features
+    paths: MediaPaths
+    identity: Callable[[], list[Any]]
+    id_columns: tuple[str, ...] = ()
+    _known: dict[int, tuple[Interleave, Ints]] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def features(self) -> Features:
+        """See `RowsByPlace.features`."""
+        return Features({**self.columns, **dict.fromkeys(self.id_columns, Value("string"))})
+
+    @property
+    def num_rows(self) -> int:
+        """See `RowsByPlace.num_rows`."""
+        return self.table.num_rows
+
+    @property
+    def changes_by_epoch(self) -> bool:
+        """See `RowsByPlace.changes_by_epoch`."""
+        return self.order.seed is not None and self.order.reshuffles
+
+    @property
+    def drawn_seed(self) -> int | None:
+        """See `RowsByPlace.drawn_seed`."""
+        return self.order.seed if self.order.is_drawn else None
+
+    def with_seed(self, seed: int) -> RowsOfFiles:
+        """See `RowsByPlace.with_seed`."""
+        return replace(self, order=replace(self.order, seed=seed), _known={})
+
+    def near(self, place: int, epoch: int) -> int:
+        """See `RowsByPlace.near`."""
+        return self._in_epoch(epoch)[0].first_behind(place)
+
+    def signed(self) -> list[Any]:
+        """See `RowsByPlace.signed`."""
+        return self.identity()
+
+    def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
+        """See `RowsByPlace.read`."""
+        if isinstance(epochs, int) or not self.changes_by_epoch:
+            files, rows = self._at(places, epochs if isinstance(epochs, int) else 0)
+        else:
+            files, rows = np.empty_like(places), np.empty_like(places)
+            for epoch in np.unique(epochs).tolist():
+                chosen = np.flatnonzero(epochs == epoch)
+                files[chosen], rows[chosen] = self._at(places[chosen], epoch)
+        batch = self._gathered(self._starts[files] + rows)
+        if not self.id_columns:
+            return batch
+        return self._with_ids(batch, files, rows)
+
+    def _at(self, places: Ints, epoch: int) -> tuple[Ints, Ints]:
+        """The files and the rows of them at places of an epoch."""
+        interleave, order = self._in_epoch(epoch)
+        files, rows = interleave.at(places)
+        return order[files], rows
+
+    def _in_epoch(self, epoch: int) -> tuple[Interleave, Ints]:
+        """The order of an epoch: the files by their turn, and which files these are."""
+        epoch = epoch if self.changes_by_epoch else 0
+        found = self._known.get(epoch)
+        if found is None:
+            while len(self._known) >= _KNOWN_EPOCHS:
+                del self._known[next(iter(self._known))]
+            order, seed = np.arange(len(self.files)), self.order.seed
+            if seed is not None:
+                order = shuffled_files(len(self.files), seed, epoch)
+            found = self._known[epoch] = Interleave(self._lengths[order], self.order.cycle, self.order.block), order
+        return found
+
+    @cached_property
+    def _lengths(self) -> Ints:
+        return np.array([file.rows for file in self.files], np.int64)
+
+    @cached_property
+    def _starts(self) -> Ints:
+        """The row of the table at which each file begins."""
+        starts: Ints = np.cumsum(self._lengths) - self._lengths
+        return starts
+
+    def _gathered(self, rows: Ints) -> pa.RecordBatch:
+        """Rows of the table; runs of them by a copy of each, which costs less than to gather row by row."""
+        breaks = np.flatnonzero(rows[1:] - rows[:-1] != 1) + 1
+        if len(breaks) * _ROWS_PER_RUN > len(rows):
+            return one_batch(self.table.take(rows))
+        runs = pairwise([0, *breaks.tolist(), len(rows)])
+        spans = [(int(rows[start]), int(rows[stop - 1]) + 1) for start, stop in runs]
+        batches = [batch for start, stop in spans for batch in self.table.batches(start=start, stop=stop)]
+        return one_batch(pa.Table.from_batches(batches, self.table.schema))
+
+    def _with_ids(self, batch: pa.RecordBatch, files: Ints, rows: Ints) -> pa.RecordBatch:
+        named = zip(files.tolist(), (rows + self._skips[files]).tolist(), strict=True)
+        ids = pa.array([f"{self.files[file].name}__{row}" for file, row in named], pa.string())
+        schema = self.table.schema
+        for name in self.id_columns:
+            schema = schema.append(pa.field(name, pa.string()))
+        return pa.RecordBatch.from_arrays([*batch.columns, *[ids] * len(self.id_columns)], schema=schema)
+
+    @cached_property
+    def _skips(self) -> Ints:
+        return np.array([file.skip for file in self.files], np.int64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("table", "files", "order", "columns", "paths", "identity", "id_columns")
+        return {**{name: self.__dict__[name] for name in kept}, "_known": {}}
+
+
+_ROWS_PER_RUN = 4
