@@ -21,8 +21,8 @@ from datasets_core.building.built import Built
 from datasets_core.building.class_identity import builder_name, code_hash, keyed, source_file
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
-from datasets_core.building.registration import checksums_path
 from datasets_core.building.prepare import prepare
+from datasets_core.building.registration import checksums_path
 from datasets_core.building.sources import dataset_identity
 from datasets_core.config import settings
 from datasets_core.engines.engine import Engine
@@ -238,11 +238,11 @@ class DatasetBuilder(Built, abc.ABC):
         num_shards: int | None = None,
         disable_shuffling: bool = False,
         max_examples_per_split: int | None = None,
+        register_checksums: bool = False,
+        force_checksums_validation: bool = False,
         **download_and_prepare_kwargs: Any,
     ) -> None:
         """Build the dataset, unless it stands already.
-        register_checksums: bool = False,
-        force_checksums_validation: bool = False,
 
         Args:
             output_dir: folder or URL; the cache's by default.
@@ -285,13 +285,13 @@ class DatasetBuilder(Built, abc.ABC):
             num_shards=num_shards,
             disable_shuffling=disable_shuffling,
             max_examples_per_split=max_examples_per_split,
+            register_checksums=register_checksums,
+            force_checksums_validation=force_checksums_validation,
             **download_and_prepare_kwargs,
         )
         self._manifest = prepare(self, options)
         self.info = self._manifest.info.copy()
 
-            register_checksums=register_checksums,
-            force_checksums_validation=force_checksums_validation,
     def look_at_built(self) -> None:
         """Take the splits and sizes of the dataset that stands in `cache_dir` into `info`, where this very one does."""
         try:

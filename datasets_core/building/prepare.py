@@ -89,11 +89,11 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
         logger.info("Building %s again: whether its keys are unique was not looked at, and is not stored.", builder.label)
         return None
     is_checked = checks.STRENGTH[wanted] <= checks.STRENGTH[known]
-        Register.of(builder, options).check(manifest.info.download_checksums)
     try:
+        Register.of(builder, options).check(manifest.info.download_checksums)
+        checks.check_manifest(builder, manifest, manifest.info.download_checksums, wanted)
     except (ManifestError, MissingChecksumError):
         raise
-        checks.check_manifest(builder, manifest, manifest.info.download_checksums, wanted)
     except VerificationError as error:
         if not is_checked:
             raise
