@@ -106,9 +106,9 @@ class _Build:
         with Journal(self.staging.folder, _plan_identity(self.builder, self.options, splits)) as journal:
             results = {split.name: self._run_split(split, plans[split.name], journal) for split in splits}
             schema, fitted = self._agree(results, journal)
-        check_unchanged(sources)
-        shards = [shard for split, found in fitted.items() for shard in self._split_shards(split, found, schema)]
-        manifest = self._manifest(shards, schema, splits, downloads, sources)
+            check_unchanged(sources)
+            shards, order = self._final_shards(fitted, schema, journal)
+        manifest = self._manifest(shards, schema, splits, downloads, sources, order)
         checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
         for split in splits:
             split.split_info = (manifest.info.splits or SplitDict())[split.name]
@@ -155,11 +155,14 @@ class _Build:
 
     def _jobs(self, split: SplitGenerator) -> list[ShardJob]:
         rows = self.builder.yields == "rows"
+        if self.options.max_rows is not None:  # the first that come: no second part knows how many came before
+            return [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-first")] if self.options.max_rows else []
         parts = divide(split.gen_kwargs, group_bytes=ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES)
         return [self._job(split.name, part, index, len(parts), f"{split.name}-{index:05d}") for index, part in enumerate(parts)]
 
     def _job(self, split: str, gen_kwargs: dict[str, Any], index: int, count: int, stem: str) -> ShardJob:
         features = self.builder.info.features
+        order = wanted_order(self.builder, self.options)
         return ShardJob(
             builder=self.builder,
             split=split,
@@ -169,11 +172,13 @@ class _Build:
             folder=self.staging.folder,
             stem=stem,
             schema=None if features is None else features.arrow_schema,
-            file_format=self.options.file_format,
-            max_shard_bytes=self.options.max_shard_bytes,
+            file_format=staged_format(self.builder, self.options),
+            max_shard_bytes=staged_bytes(self.builder, self.options),
             batch_rows=self.builder.writer_batch_size,
-            compare_keys=self.options.verification is not VerificationMode.NO_CHECKS,
+            compare_keys=order != "source" or self.options.verification is not VerificationMode.NO_CHECKS,
             keep_keys=count > 1 and self.builder.yields == "rows",
+            order=order,
+            max_rows=self.options.max_rows,
         )
 
     # -- jobs ----------------------------------------------------------------------------------------------------------
@@ -184,12 +189,10 @@ class _Build:
         Parts whose rows share keys, or whose code fails at its first row, were not meant to be made apart: such a split is
         built again in one piece, as its author wrote it.
         """
-        if len(jobs) == 1 or self.builder.yields == "tables":
+        if len(jobs) < 2 or self.builder.yields == "tables":
             return self._run(split.name, run_job, jobs, journal)
         try:
-            done = self._run(
-                split.name, run_job, jobs, journal, arrived=functools.partial(_compare_arrival, self.staging.folder)
-            )
+            done = self._run(split.name, run_job, jobs, journal, arrived=self._arrivals())
             compare([result.keys for _, result in done if result.keys is not None], self.staging.folder)
             return done
         except Clash:
@@ -207,6 +210,9 @@ class _Build:
         whole = self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-whole")
         return self._run(split.name, run_job, [whole], journal)
 
+    def _arrivals(self) -> _Arrivals:
+        return _Arrivals(self.staging.folder, is_thorough=wanted_order(self.builder, self.options) != "source")
+
     def _run(
         self,
         split: str,
@@ -215,6 +221,7 @@ class _Build:
         journal: Journal,
         *,
         arrived: Callable[[dict[int, ShardResult], int], None] = lambda results, latest: None,
+        what: str = "Building",
     ) -> list[_Done]:
         """Run the jobs that the journal does not have; the results of all, in order."""
         results = {index: journal.finished[job.name] for index, job in enumerate(jobs) if job.name in journal.finished}
@@ -229,7 +236,7 @@ class _Build:
 
             if isinstance(engine, (ProcessEngine, ThreadEngine)):
                 engine = SerialEngine()  # a worker would be started for nothing
-        with progress(f"Building {split}", total=_expected_rows(self.builder, split)) as bar:
+        with progress(f"{what} {split}", total=_expected_rows(self.builder, split)) as bar:
             bar.update(sum(result.rows for result in results.values()))
             here = isinstance(engine, SerialEngine)
             work = functools.partial(function, on_rows=bar.update) if here else function
@@ -272,10 +279,26 @@ class _Build:
         jobs = [RecastJob(job, result) for job, (_, result) in zip(wide, narrow, strict=True)]
         return self._run(split, recast_job, jobs, journal)
 
-    def _split_shards(self, split: str, results: list[ShardResult], schema: pa.Schema) -> list[ShardRecord]:
-        shards = [shard for result in results for shard in result.shards]
-        if shards:
-            return shards
+    def _final_shards(
+        self, fitted: dict[str, list[ShardResult]], schema: pa.Schema, journal: Journal
+    ) -> tuple[list[ShardRecord], str]:
+        """The shards of all splits as they are to be written, and what the rows in them are in the order of."""
+        found: list[ShardRecord] = []
+        orders: set[str] = set()
+        for split, results in fitted.items():
+            run = functools.partial(self._run_again, split, journal)
+            shards, order = Ordering(self.builder, self.options, self.staging.folder, split, schema, run).final_shards(results)
+            if shards:
+                orders.add(order)
+            found += shards or self._empty_shard(split, schema)
+        return found, orders.pop() if len(orders) == 1 else "source" if orders else wanted_order(self.builder, self.options)
+
+    def _run_again(
+        self, split: str, journal: Journal, function: Callable[..., ShardResult], jobs: Sequence[Any]
+    ) -> list[ShardResult]:
+        return [result for _, result in self._run(split, function, jobs, journal, what="Writing")]
+
+    def _empty_shard(self, split: str, schema: pa.Schema) -> list[ShardRecord]:
         with ShardWriter(
             self.staging.folder, f"{split}-empty", split=split, schema=schema, file_format=self.options.file_format
         ) as writer:
@@ -290,6 +313,7 @@ class _Build:
         splits: list[SplitGenerator],
         downloads: dict[str, Any] | None,
         sources: tuple[SourceRecord, ...],
+        order: str,
     ) -> Manifest:
         info = self.builder.info.copy()
         if info.features is None:
@@ -320,17 +344,36 @@ class _Build:
             sources,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             identity=dataset_identity(self.builder),
+            write_order=order,
+            disable_shuffling=wanted_order(self.builder, self.options) == "key",
+            max_rows=self.options.max_rows,
         )
 
 
 _Done = tuple[Any, ShardResult]  # a job and what came of it
+_THOROUGH_ROWS = 1 << 18  # below this, all keys are compared whenever a job is done
 
 
-def _compare_arrival(folder: str, results: dict[int, ShardResult], latest: int) -> None:
-    order = sorted(index for index, result in results.items() if result.keys is not None)
-    records = [result.keys for index in order if (result := results[index]).keys is not None]
-    if latest in order:
-        compare_heads(records, order.index(latest), folder)
+class _Arrivals:
+    """Keys of jobs, compared as the jobs are done.
+
+    The first keys of each job are compared with all keys of the others when it arrives.  Where rows are sorted (`is_thorough`),
+    all keys are, as soon as half as many more have come as at the last time: the work stays in proportion to the rows.
+    """
+
+    def __init__(self, folder: str, *, is_thorough: bool) -> None:
+        self._folder, self._is_thorough = folder, is_thorough
+        self._due = 0
+
+    def __call__(self, results: dict[int, ShardResult], latest: int) -> None:
+        order = sorted(index for index, result in results.items() if result.keys is not None)
+        records = [result.keys for index in order if (result := results[index]).keys is not None]
+        if latest in order:
+            compare_heads(records, order.index(latest), self._folder)
+        rows = sum(record.rows for record in records)
+        if self._is_thorough and len(records) > 1 and rows >= self._due:
+            compare(records, self._folder)
+            self._due = rows + rows // 2 if rows > _THOROUGH_ROWS else 0
 
 
 def check_splits(splits: Sequence[Any], label: str) -> None:
@@ -362,8 +405,10 @@ def check_split_names(names: Sequence[str], label: str) -> None:
     for name in names:
         if not is_split_name(name):
             raise ConfigurationError(f"{label} calls a split {name!r}. Use letters, digits, '_' and '-', and '.' between them.")
-        if name == "all":
-            raise ConfigurationError(f"{label} calls a split 'all', which means the union of the splits. Choose another name.")
+        if name.lower() == "all":
+            raise ConfigurationError(
+                f"{label} calls a split {name!r}, and 'all' means the union of the splits. Choose another name."
+            )
         if names.count(name) > 1:
             raise ConfigurationError(f"{label} has two splits called {name!r}. Give each split a name of its own.")
 
@@ -387,6 +432,7 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         options.file_format,
         options.verification.value,
         options.max_shard_bytes or limits.max_shard_bytes,
+        (wanted_order(builder, options), options.num_shards, options.max_rows),
         limits.batch_bytes,
         limits.batch_rows,
         builder.writer_batch_size,

@@ -16,7 +16,9 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import Hooks, Reread
 from datasets_core.building.jobs import ShardJob, ShardResult, holds_once
+from datasets_core.building.key_hash import Words
 from datasets_core.building.keys import Clash, KeyLog
+from datasets_core.building.row_order import RowOrder
 from datasets_core.building.sink import TableSink
 from datasets_core.config import settings
 from datasets_core.errors import (
@@ -79,15 +81,18 @@ def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult
                 raise
             except Exception as error:
                 _fail(job, error, row=row, key=key)
-            if isinstance(table, pa.Table | pa.RecordBatch):
-                sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
-            else:
+            if not isinstance(table, pa.Table | pa.RecordBatch):
                 raise DatasetGenerationError(
                     f"{builder.label} yields a {type(table).__name__} for split {job.split!r}. "
                     "Yield pairs of a key and a pyarrow.Table from _generate_tables."
                 )
+            if job.max_rows is not None:
+                table = table.slice(0, job.max_rows - row)
+            sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
             row += table.num_rows
             on_rows(table.num_rows)
+            if row == job.max_rows:
+                break
         return ShardResult(job.name, sink.finish(), sink.schema)
 
 
@@ -122,11 +127,12 @@ def _run_rows(job: ShardJob, on_rows: OnRows) -> ShardResult:
 def _write_rows(job: ShardJob, on_rows: OnRows, *, first: list[Any] | None = None, copies: bool = False) -> ShardResult:
     encoder = RowEncoder(job.builder.info.features)
     keys = KeyLog(job.folder, job.stem, keep=job.keep_keys) if job.compare_keys or job.keep_keys else None
-    with TableSink(job, merge_columns=True) as sink:
+    with RowOrder(job) as order, TableSink(job, merge_columns=True, writer=order.runs) as sink:
         row = 0
         for chunk_keys, rows, chunks in _chunks(job, first, copies=copies):
+            words = order.take(chunk_keys, row)
             if keys is not None:
-                _take_keys(job, keys, chunk_keys, row)
+                _take_keys(job, keys, chunk_keys, words, row)
             batch = _encode(job, encoder, rows, chunk_keys, row)
             chunks.measured(batch.nbytes, len(rows))
             sink.write(batch, what=f"The rows from {row} on")
@@ -138,7 +144,8 @@ def _write_rows(job: ShardJob, on_rows: OnRows, *, first: list[Any] | None = Non
                 record = keys.finish()
             except Clash as clash:
                 _clash(job, clash, (), row)
-        return ShardResult(job.name, sink.finish(), sink.schema, record)
+        shards = sink.finish()
+        return ShardResult(job.name, shards, sink.schema, record, *order.finish())
 
 
 def _chunks(job: ShardJob, first: list[Any] | None, *, copies: bool) -> Iterator[tuple[list[Any], list[Any], Chunks]]:
@@ -146,7 +153,10 @@ def _chunks(job: ShardJob, first: list[Any] | None, *, copies: bool) -> Iterator
     limits = settings()
     most = min(limits.batch_rows, _MOST_ROWS)
     rows_at_once = max(1, min(most, job.batch_rows or most))
-    chunks = Chunks(_begin(job, job.builder), max_rows=rows_at_once, max_bytes=limits.batch_bytes, copies=copies)
+    pairs = _begin(job, job.builder)
+    if job.max_rows is not None:
+        pairs = itertools.islice(pairs, job.max_rows)
+    chunks = Chunks(pairs, max_rows=rows_at_once, max_bytes=limits.batch_bytes, copies=copies)
     row, last_key = 0, None
     while True:
         try:
@@ -228,9 +238,12 @@ def _cast_failure(job: ShardJob, error: CastError, keys: Sequence[Any], row: int
 # -- keys --------------------------------------------------------------------------------------------------------------
 
 
-def _take_keys(job: ShardJob, log: KeyLog, keys: Sequence[Any], row: int) -> None:
+def _take_keys(job: ShardJob, log: KeyLog, keys: Sequence[Any], words: Words | None, row: int) -> None:
     try:
-        log.add(keys)
+        if words is None:
+            log.add(keys)
+        else:
+            log.add_words(words)
     except Clash as clash:
         _clash(job, clash, keys, row)
 
@@ -243,7 +256,8 @@ def _clash(job: ShardJob, clash: Clash, keys: Sequence[Any], row: int) -> NoRetu
     _, second = clash.second
     key = keys[second - row] if row <= second < row + len(keys) else key_of(job, second)
     part = f" of part {job.index + 1} of {job.count}" if job.count > 1 else ""
-    raise DuplicateKeysError(key, split=job.split, places=(f"row {first}{part}", f"row {second}{part}"))
+    places = (f"row {first}{part}", f"row {second}{part}")
+    raise DuplicateKeysError(key, split=job.split, places=places, is_sorted=job.order != "source")
 
 
 def key_of(job: ShardJob, row: int) -> Any:

@@ -10,12 +10,13 @@ import itertools
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from datasets_core.building.hooks import Hooks
 from datasets_core.building.keys import KeyRecord
+from datasets_core.building.sorted_runs import Run
 from datasets_core.files import is_url
 from datasets_core.store.manifest import ShardRecord
 
@@ -41,6 +42,9 @@ class ShardJob:
         batch_rows: rows of a batch at most; None for the settings' own.
         compare_keys: keys must be unique.
         keep_keys: the keys are wanted for a comparison with other jobs.
+        order: what the rows of the split are put in order by, later: the "hash" of their keys, the "key" itself where all are
+            integers, or nothing ("source").
+        max_rows: rows to make at most; None for all.
     """
 
     builder: Hooks
@@ -56,11 +60,18 @@ class ShardJob:
     batch_rows: int | None
     compare_keys: bool
     keep_keys: bool
+    order: Literal["source", "hash", "key"] = "source"
+    max_rows: int | None = None
 
     @property
     def name(self) -> str:
         """What the journal calls it."""
         return self.stem
+
+    @property
+    def sorts(self) -> bool:
+        """Whether rows are written into sorted runs at once: their order and their schema are known."""
+        return self.order == "hash" and self.builder.yields == "rows" and self.builder.info.features is not None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -72,12 +83,16 @@ class ShardResult:
         shards: the shards that hold rows, in order.
         schema: of the shards; None where there were neither rows nor tables.
         keys: the keys of the rows; None where they are not compared.
+        runs: the sorted runs that the shards are; none where the shards are in the order of the source.
+        words: the file of the words by which the rows can be put in order; None where there is none.
     """
 
     name: str
     shards: tuple[ShardRecord, ...]
     schema: pa.Schema | None
     keys: KeyRecord | None = None
+    runs: tuple[Run, ...] = ()
+    words: str | None = None
 
     @property
     def rows(self) -> int:

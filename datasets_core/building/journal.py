@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from datasets_core.building.jobs import ShardResult
 from datasets_core.building.keys import as_json, from_json
+from datasets_core.building.sorted_runs import WORDS_BYTES, Run
 from datasets_core.fetch.checksum import digest_of
 from datasets_core.files import disk_errors, sync_folder
 from datasets_core.store.layout import JOURNAL_NAME
@@ -76,6 +77,8 @@ def _line(result: ShardResult) -> dict[str, Any]:
         "shards": [asdict(shard) for shard in result.shards],
         "schema": schema,
         "keys": None if result.keys is None else as_json(result.keys),
+        "runs": [asdict(run) for run in result.runs],
+        "words": result.words,
     }
 
 
@@ -104,13 +107,17 @@ def _result(found: dict[str, Any]) -> ShardResult:
         for shard in found["shards"]
     )
     schema = None if found["schema"] is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(found["schema"])))
-    return ShardResult(found["job"], shards, schema, None if found["keys"] is None else from_json(found["keys"]))
+    keys = None if found["keys"] is None else from_json(found["keys"])
+    return ShardResult(found["job"], shards, schema, keys, tuple(Run(**run) for run in found["runs"]), found["words"])
 
 
 def _is_whole(result: ShardResult, folder: str) -> bool:
     files = [(shard.name, shard.size) for shard in result.shards]
     if result.keys is not None:
         files += [(name, count * 24) for name, count in result.keys.runs]
+    files += [(run.order, run.order_bytes) for run in result.runs]
+    if result.words is not None:
+        files.append((result.words, result.rows * WORDS_BYTES))
     return all(os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files) and all(
         digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards
     )

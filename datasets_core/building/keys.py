@@ -95,12 +95,26 @@ class KeyLog:
             return
         words = np.empty((3, len(keys)), np.uint64)
         digest(keys, words, first_row=row)
-        words[2] = np.arange(row, row + len(keys), dtype=np.uint64)
+        self._take(words)
+
+    def add_words(self, words: Words) -> None:
+        """Take two words that stand for each key of the next rows.
+
+        Raises:
+            Clash: two rows share them; which may be found some rows later, or by `finish`.
+        """
+        numbered = np.empty((3, words.shape[1]), np.uint64)
+        numbered[:2] = words
+        self._take(numbered)
+
+    def _take(self, words: Words) -> None:
+        row, count = self.rows, words.shape[1]
+        words[2] = np.arange(row, row + count, dtype=np.uint64)
         if len(self._head) < _HEAD:
             self._head += [(int(a), int(b), int(c)) for a, b, c in words[:, : _HEAD - len(self._head)].T]
-        self.rows += len(keys)
+        self.rows += count
         self._pending.append(_sorted(words))
-        self._pending_rows += len(keys)
+        self._pending_rows += count
         if self._pending_rows >= self._next_check:
             self._compact()
 

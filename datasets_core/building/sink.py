@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from types import TracebackType
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -17,6 +18,22 @@ from datasets_core.store.shard import FileShard, Shelf
 from datasets_core.store.writer import ShardWriter, plain_schema
 
 
+class Writer(Protocol):
+    """What takes the batches of a job."""
+
+    def write(self, data: pa.RecordBatch | pa.Table) -> None:
+        """Take rows."""
+        ...
+
+    def close(self) -> list[ShardRecord]:
+        """Have them on the disk."""
+        ...
+
+    def abort(self) -> None:
+        """Remove them."""
+        ...
+
+
 class TableSink:
     """Where a job's tables go.
 
@@ -26,9 +43,10 @@ class TableSink:
     Args:
         job: whose tables.
         merge_columns: columns may be missing from some tables; else all have the same.
+        writer: what takes the rows instead of shards; only where the schema is fixed.
     """
 
-    def __init__(self, job: ShardJob, *, merge_columns: bool) -> None:
+    def __init__(self, job: ShardJob, *, merge_columns: bool, writer: Writer | None = None) -> None:
         self._job, self._merge_columns = job, merge_columns
         self.features = job.builder.info.features
         if self.features is None and job.schema is not None:
@@ -36,7 +54,7 @@ class TableSink:
         self.is_fixed = self.features is not None
         self.schema: pa.Schema | None = None if self.features is None else plain_schema(self.features.arrow_schema)
         self._origin: str | None = None
-        self._writer: ShardWriter | None = None
+        self._writer = writer
         self._widths = 0
 
     def __enter__(self) -> TableSink:
@@ -72,7 +90,7 @@ class TableSink:
         self.features = Features.from_arrow_schema(schema)
         self.schema = plain_schema(self.features.arrow_schema)
 
-    def _open(self) -> ShardWriter:
+    def _open(self) -> Writer:
         if self._writer is None:
             job = self._job
             stem = f"{job.stem}-w{self._widths}" if self._widths else job.stem
