@@ -17,16 +17,16 @@ from datasets_core.building.builder_config import (
     make_config,
     option_names,
 )
-from datasets_core.building.built import Built
 from datasets_core.building.class_identity import builder_name, code_hash, keyed, source_file
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepare import prepare
 from datasets_core.building.registration import checksums_path
 from datasets_core.building.sources import dataset_identity
+from datasets_core.building.versioned import Versioned
 from datasets_core.config import settings
 from datasets_core.engines.engine import Engine
-from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError
+from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnpreparableVersionError
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
@@ -38,8 +38,6 @@ from datasets_core.meta.naming import camelcase_to_snakecase
 from datasets_core.meta.version import Version
 from datasets_core.store.layout import dataset_folder
 from datasets_core.store.manifest import Manifest, read_manifest
-
-_NO_VERSION = Version("0.0.0")
 
 
 class _ConfigsByName:
@@ -56,7 +54,7 @@ class _ConfigsByName:
         return configs
 
 
-class DatasetBuilder(Built, abc.ABC):
+class DatasetBuilder(Versioned, abc.ABC):
     """What makes a dataset.  Derive from `GeneratorBasedBuilder` or `ArrowBasedBuilder` and write the hooks.
 
     Args:
@@ -74,10 +72,13 @@ class DatasetBuilder(Built, abc.ABC):
         storage_options: for fsspec.
         writer_batch_size: rows that are encoded together at most.
         config_id: name of the config's folder instead of the computed one.
+        version: a version that the builder lists, or a pattern such as `1.*.*`, of which the highest match is taken;
+            "experimental_latest" for the highest of all, None for the canonical one.
         config_kwargs: options of the config.
 
     Raises:
         UnknownConfigError: no config of that name, or several and none is the default.
+        UnknownVersionError: no version that is listed fits.
         UnknownOptionError: an option that the config does not have.
 
     >>> import tempfile
@@ -91,7 +92,6 @@ class DatasetBuilder(Built, abc.ABC):
     2
     """
 
-    VERSION: ClassVar[Version | str | None] = None
     BUILDER_CONFIG_CLASS: ClassVar[type[Any]] = BuilderConfig
     BUILDER_CONFIGS: ClassVar[list[Any]] = []
     DEFAULT_CONFIG_NAME: ClassVar[str | None] = None
@@ -123,10 +123,11 @@ class DatasetBuilder(Built, abc.ABC):
         storage_options: dict[str, Any] | None = None,
         writer_batch_size: int | None = None,
         config_id: str | None = None,
+        version: str | Version | None = None,
         **config_kwargs: Any,
     ) -> None:
         features = features if features is None or isinstance(features, Features) else Features(features)
-        self.name = builder_name(type(self))
+        self.name = self.class_name()
         self.dataset_name = camelcase_to_snakecase(dataset_name) if dataset_name else self.name
         self.base_path = None if base_path is None else os.fspath(base_path)
         self.token, self.repo_id = token, repo_id
@@ -143,6 +144,7 @@ class DatasetBuilder(Built, abc.ABC):
             config_kwargs["features"] = features
         self.config_kwargs = config_kwargs
         self.config, self.config_id = self._create_builder_config(config_name, features, config_id, **config_kwargs)
+        self._pick_version(version)
 
         self.recorded = info.copy() if info is not None else DatasetInfo()
         described: Any = self._info()
@@ -154,6 +156,7 @@ class DatasetBuilder(Built, abc.ABC):
         self.info.builder_name, self.info.dataset_name = self.name, self.dataset_name
         self.info.config_name = self.config.name
         self.info.version = self.version
+        self.info.release_notes = self.release_notes or self.info.release_notes
         if features is not None:
             self.info.features = features
 
@@ -187,6 +190,16 @@ class DatasetBuilder(Built, abc.ABC):
         return self._cache_dir
 
     @property
+    def cache_root(self) -> str:
+        """The cache, or the data folder, in which that folder stands."""
+        return self._cache_dir_root
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name of the builder: that of its module, or in a notebook that of its class."""
+        return builder_name(cls)
+
+    @property
     def label(self) -> str:
         """The dataset as messages name it."""
         owner = f"{self.repo_id.split('/')[0]}/" if self.repo_id and "/" in self.repo_id else ""
@@ -208,6 +221,10 @@ class DatasetBuilder(Built, abc.ABC):
         changed = copy.copy(self)
         changed.read_schema = schema
         return changed
+
+    def split_generators(self, dl_manager: Any) -> Any:
+        """What `_split_generators` returns; for builders whose authors name their splits in another way."""
+        return self._split_generators(dl_manager)
 
     @abc.abstractmethod
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
@@ -260,14 +277,16 @@ class DatasetBuilder(Built, abc.ABC):
             disable_shuffling: where `shuffle_on_write` is set, write the rows by key if all keys are integers, else as they
                 come.  What is built so, or of fewer rows, has a folder of its own in the cache.
             max_examples_per_split: take so many rows of each split, the first that come.
-            download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names do nothing.
-
-        Raises:
             register_checksums: write size and sha256 of each URL that is downloaded into the `checksums.tsv` beside the script,
                 instead of comparing them with it.
             force_checksums_validation: each URL must be registered there.
+            download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names do nothing.
+
+        Raises:
+            UnpreparableVersionError: neither the canonical version nor the highest, and not prepared before.
             DatasetsCoreError: of the kind that says what is wrong.
         """
+        self._check_blocked()
         self._output_dir = self._cache_dir if output_dir is None else _folder(output_dir)
         self._output_storage_options = storage_options
         options = BuildOptions.of(
@@ -289,16 +308,20 @@ class DatasetBuilder(Built, abc.ABC):
             force_checksums_validation=force_checksums_validation,
             **download_and_prepare_kwargs,
         )
-        self._manifest = prepare(self, options)
+        if self.is_preparable:
+            self._manifest = prepare(self, options)
+        else:
+            self._manifest = self._take_prepared(forced=options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS)
         self.info = self._manifest.info.copy()
 
     def look_at_built(self) -> None:
         """Take the splits and sizes of the dataset that stands in `cache_dir` into `info`, where this very one does."""
         try:
-            manifest = read_manifest(self._output_dir, self._output_storage_options)
-        except ManifestError:
+            known = not self.is_preparable
+            manifest = self._take_prepared() if known else read_manifest(self._output_dir, self._output_storage_options)
+        except (ManifestError, ConfigurationError, UnpreparableVersionError):
             return  # the next build says so, and builds anew
-        if manifest is not None and manifest.identity in ("", dataset_identity(self)):
+        if manifest is not None and (known or manifest.identity in ("", dataset_identity(self))):
             self._take_sizes(manifest)
 
     # -- config and folder ---------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import json
 import os
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from datasets_core.errors import ConfigurationError, UnknownOptionError
@@ -33,6 +34,8 @@ class BuilderConfig:
         data_dir: folder of the user's files (manual downloads, or where data files are looked for).
         data_files: the data files by split.
         description: for people.
+        supported_versions: other versions that it has; none stands for those of the builder's class.
+        release_notes: what changed, by version; none stands for those of the builder's class.
 
     >>> BuilderConfig("en", version="1.2.0").create_config_id({"lower": True})
     'en-lower=True'
@@ -43,6 +46,8 @@ class BuilderConfig:
     data_dir: str | None = None
     data_files: Any = None
     description: str | None = None
+    supported_versions: Iterable[Version | str] = dataclasses.field(default=(), kw_only=True)
+    release_notes: Mapping[str, str] | None = dataclasses.field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_name(self.name)

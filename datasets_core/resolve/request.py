@@ -19,7 +19,8 @@ from datasets_core.resolve.web import versioned
 
 DEFAULT = "default"
 # What a builder is told by the library: a card or a user that could say it as an option would choose the folder of the build.
-_RESERVED = frozenset(inspect.signature(DatasetBuilder.__init__).parameters) - {"writer_batch_size", "config_kwargs"} | {"name"}
+_ARGUMENTS = frozenset(inspect.signature(DatasetBuilder.__init__).parameters)
+_RESERVED = _ARGUMENTS - {"writer_batch_size", "version", "config_kwargs"} | {"name"}
 
 
 @dataclass(frozen=True, slots=True)

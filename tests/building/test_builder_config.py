@@ -65,8 +65,9 @@ def test_a_name_that_is_no_folder_is_refused(name):
 
 
 def test_options_of_dataclasses_and_of_plain_classes_are_known():
-    assert option_names(Dataclass) == ["name", "version", "data_dir", "data_files", "description", "lower"]
-    assert option_names(Plain) == ["pair", "name", "version", "data_dir", "data_files", "description"]
+    own = ["name", "version", "data_dir", "data_files", "description"]
+    assert option_names(Dataclass) == [*own, "lower", "supported_versions", "release_notes"]
+    assert option_names(Plain) == ["pair", *own, "supported_versions", "release_notes"]
 
 
 @pytest.mark.parametrize("config_class", [Dataclass, Plain])

@@ -1,0 +1,156 @@
+"""`ReadOnlyBuilder`: a dataset that stands prepared in a folder, opened without the code that built it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from datasets_core import files
+from datasets_core.building import checks
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.prepared_folders import check_whole, versions_below
+from datasets_core.building.versions import NO_VERSION, Versions
+from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetNotFoundError
+from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.download_config import DownloadMode
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.store.layout import MANIFEST_NAME, located
+from datasets_core.store.manifest import Manifest, read_manifest
+
+
+class ReadOnlyBuilder(DatasetBuilder):
+    """What `builder_from_directory` gives: a builder that reads, and builds nothing.
+
+    Args:
+        folder: where the dataset stands.
+        manifest: what it contains.
+        storage_options: for fsspec.
+    """
+
+    def __init__(self, folder: str, manifest: Manifest, storage_options: dict[str, Any] | None = None) -> None:
+        self.recorded, self.info = manifest.info.copy(), manifest.info.copy()
+        self.name = self.info.builder_name or self.info.dataset_name or os.path.basename(folder)
+        self.dataset_name = self.info.dataset_name or self.name
+        self._version = self.info.version or NO_VERSION
+        self._versions = Versions(self._version)
+        self.config = BuilderConfig(self.info.config_name or "default", version=self._version)
+        self.config_id, self.config_kwargs = self.config.name, {}
+        self.base_path = self.token = self.repo_id = self.writer_batch_size = self.download_dir = None
+        self.storage_options = storage_options or {}
+        self.hash, self.is_partial = "", False
+        self._cache_dir_root = os.path.dirname(folder)
+        self._cache_dir = self._output_dir = folder
+        self._output_storage_options = storage_options
+        self._manifest = manifest
+
+    @property
+    def label(self) -> str:
+        """The dataset as messages name it."""
+        return self.info.full_name or self._output_dir
+
+    @property
+    def release_notes(self) -> dict[str, str]:
+        """What changed in which version, as far as it was recorded."""
+        return dict(self.info.release_notes or {})
+
+    def download_and_prepare(
+        self,
+        output_dir: str | os.PathLike[str] | None = None,
+        *args: Any,
+        download_mode: DownloadMode | str | None = None,
+        verification_mode: VerificationMode | str | None = None,
+        **options: Any,
+    ) -> None:
+        """Check that the dataset is whole; there is nothing to download and no code to build it.
+
+        Args:
+            output_dir: not given, or the folder of the dataset.
+            args, options: other ways of building do not matter.
+            download_mode: anything but reuse is refused.
+            verification_mode: `all_checks` hashes every shard.
+
+        Raises:
+            DatasetBuildError: it is to be built anew, or elsewhere.
+            DamagedShardError: a shard is missing, cut or altered.
+        """
+        forced = DownloadMode(download_mode or DownloadMode.REUSE_DATASET_IF_EXISTS) is not DownloadMode.REUSE_DATASET_IF_EXISTS
+        if forced or (output_dir is not None and folder_of_dataset(output_dir) != self._output_dir):
+            raise self._no_code()
+        manifest = self._built()
+        for folder, part in self._parts(manifest):
+            check_whole(folder, part)
+            if VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS) is VerificationMode.ALL_CHECKS:
+                checks.check_shards(folder, part, storage_options=self._output_storage_options)
+
+    def look_at_built(self) -> None:
+        """Nothing: what stands there is known."""
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({self.label}, in {self._output_dir})"
+
+    def _info(self) -> DatasetInfo:
+        return self.info
+
+    def _split_generators(self, dl_manager: Any) -> Iterable[SplitGenerator]:
+        raise self._no_code()
+
+    def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """Nothing: see `DatasetBuilder.generate`."""
+        raise self._no_code()
+
+    def _no_code(self) -> DatasetBuildError:
+        return DatasetBuildError(
+            f"{self.label} stands prepared in {self._output_dir}, and there is no code here to build it again. "
+            "Load it by its script, or leave out download_mode= and output_dir=."
+        )
+
+    def _parts(self, manifest: Manifest) -> list[tuple[str, Manifest]]:
+        return [(self._output_dir, manifest)]
+
+
+def builder_from_directory(path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> ReadOnlyBuilder:
+    """The builder of a dataset that stands prepared in a folder; its script is not needed.
+
+    Args:
+        path: the folder, or URL, of one version: in the cache, in a data folder, or an `output_dir`.
+        storage_options: for fsspec.
+
+    Raises:
+        DatasetNotFoundError: nothing that this library built stands there; versions below are named.
+        ManifestError: what stands there is broken.
+
+    >>> import tempfile
+    >>> from datasets_core import load_dataset_builder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/a.parquet"
+    ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
+    ...     load_dataset_builder("parquet", data_files=path, cache_dir=folder).download_and_prepare(folder + "/built")
+    ...     builder_from_directory(folder + "/built").as_dataset("train")["a"][:]
+    [1, 2]
+    """
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise ConfigurationError(f"The folder is {path!r}. Give the folder of a prepared dataset.")
+    folder = folder_of_dataset(path)
+    manifest = read_manifest(folder, storage_options)
+    if manifest is None:
+        raise DatasetNotFoundError(_nothing_in(folder, storage_options))
+    return ReadOnlyBuilder(folder, manifest, storage_options)
+
+
+def folder_of_dataset(path: str | os.PathLike[str]) -> str:
+    """A folder as a URL, or as an absolute local path."""
+    folder = located(path)
+    return folder if files.is_url(folder) else os.path.abspath(folder)
+
+
+def _nothing_in(folder: str, storage_options: dict[str, Any] | None) -> str:
+    below = versions_below(folder, storage_options)
+    if below:
+        listed = ", ".join(below[:10]) + (", …" if len(below) > 10 else "")
+        return f"{folder} is not the folder of one version. Give one of those below it: {listed}."
+    if files.entry(files.join(folder, MANIFEST_NAME), storage_options) is not None:
+        return f"The {MANIFEST_NAME} in {folder} was not written by this library. Load the files with load_dataset(folder)."
+    return f"No dataset stands prepared in {folder}. Give the folder that holds its {MANIFEST_NAME}."

@@ -1,0 +1,174 @@
+"""Finds what stands prepared below a folder: in the layout of the cache, and in that of TensorFlow Datasets.
+
+The cache has `<root>/<name>/<config id>/<version>/<key>`, a data folder `<root>/<name>/[<config>/]<version>`.  A folder that is
+empty, unfinished or broken is passed over, and never hides a good one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from datasets_core import files
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, UnknownConfigError
+from datasets_core.meta.version import Version, check_pattern
+from datasets_core.store.layout import located, parse_staging
+from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.store.source import check_shards
+
+logger = logging.getLogger(__name__)
+
+_DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One dataset that stands prepared.
+
+    Attributes:
+        folder: where.
+        version: its version, by the name of its folder.
+        manifest: what it contains.
+    """
+
+    folder: str
+    version: Version
+    manifest: Manifest
+
+
+def find_prepared(
+    root: str | os.PathLike[str],
+    name: str,
+    config: str | None = None,
+    pattern: str | Version | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Prepared | None:
+    """The highest version of a dataset that stands whole below `root`, in either layout; None where there is none.
+
+    Args:
+        root: the cache or a data folder, local or remote.
+        name: the dataset; `owner/name` is found as `owner___name`.
+        config: its config; None for the one without a name, or the only one.
+        pattern: a version, or a pattern such as `1.*.*`; None for the highest of all.
+        storage_options: for fsspec.
+
+    Raises:
+        UnknownConfigError: there are several configs, and `config` names none of them.
+        ConfigurationError: the version stands there more than once, built by different code.
+        ReferenceSyntaxError: `pattern` is no version and no pattern.
+    """
+    wanted = check_pattern("*.*.*" if pattern is None else pattern)
+    home = files.join(located(root), name.replace("/", "___"))
+    for version, places in _versions(home, name, config, storage_options):
+        if not version.match(wanted):
+            continue
+        builds = [found for place in places for found in whole_builds(place, version, storage_options)]
+        if builds:
+            return the_one(builds, name)
+    return None
+
+
+def the_one(builds: list[Prepared], name: str) -> Prepared | None:
+    """The only one of `builds`; None where there is none.
+
+    Raises:
+        ConfigurationError: there are several.
+    """
+    if len(builds) > 1:
+        listed = ", ".join(found.folder for found in builds)
+        raise ConfigurationError(
+            f"Version {builds[0].version} of {name!r} stands prepared {len(builds)} times: {listed}. "
+            "Open the one that you mean with builder_from_directory()."
+        )
+    return builds[0] if builds else None
+
+
+def whole_builds(folder: str, version: Version, storage_options: dict[str, Any] | None = None) -> list[Prepared]:
+    """What stands whole in the folder of a version, or in the folders of its builds; what is broken is passed over."""
+    found: list[Prepared] = []
+    builds = [child for child in _folders(folder, storage_options) if parse_staging(child) is None]
+    for place in [folder, *(files.join(folder, child) for child in builds)]:
+        try:
+            manifest = read_manifest(place, storage_options)
+            if manifest is not None:
+                check_whole(place, manifest)
+        except (DatasetsCoreError, OSError) as error:
+            logger.warning("Passing over %s, which is broken: %s", place, error)
+            continue
+        if manifest is not None:
+            found.append(Prepared(place, version, manifest))
+        elif place != folder or not builds:
+            logger.warning("Passing over %s: no dataset of this library stands there, or its build did not end.", place)
+    return found
+
+
+def versions_below(folder: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> list[str]:
+    """The folders of versions in `folder` and one level below it, the highest version first.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("en/1.2.0", "en/1.10.0"):
+    ...         pathlib.Path(folder, name).mkdir(parents=True)
+    ...     [os.path.relpath(found, folder) for found in versions_below(folder)]
+    ['en/1.10.0', 'en/1.2.0']
+    """
+    here = located(folder)
+    homes = [here, *(files.join(here, name) for name in _folders(here, storage_options) if not Version.is_valid(name))]
+    found = [(Version(name), home) for home in homes for name in _folders(home, storage_options) if Version.is_valid(name)]
+    return [files.join(home, str(version)) for version, home in sorted(found, key=lambda pair: pair[0], reverse=True)]
+
+
+def check_whole(folder: str, manifest: Manifest) -> None:
+    """See that every shard is there, with its size and its ends.  Remote shards are checked when they are opened.
+
+    Raises:
+        DamagedShardError: one is missing, cut or altered.
+    """
+    if not files.is_url(folder):
+        check_shards(folder, manifest.shards, manifest.file_format)
+
+
+def _versions(
+    home: str, name: str, config: str | None, storage_options: dict[str, Any] | None
+) -> Iterator[tuple[Version, list[str]]]:
+    """The versions of one config with their folders, the highest first."""
+    places: dict[Version, list[str]] = {}
+    for folder in _config_folders(home, name, config, storage_options):
+        for child in _folders(folder, storage_options):
+            if Version.is_valid(child):
+                places.setdefault(Version(child), []).append(files.join(folder, child))
+    return iter(sorted(places.items(), reverse=True))
+
+
+def _config_folders(home: str, name: str, config: str | None, storage_options: dict[str, Any] | None) -> list[str]:
+    children = _folders(home, storage_options)
+    configs = [child for child in children if not Version.is_valid(child)]
+    if config in (None, _DEFAULT) and len(configs) < len(children):
+        return [home]
+    if config is None and len(configs) == 1:
+        return [files.join(home, configs[0])]
+    asked = config or _DEFAULT
+    # A config whose options or files the user changed has its own folder, `<config>-<what changed>`.
+    named = [child for child in configs if child == asked] or [child for child in configs if child.startswith(f"{asked}-")]
+    if configs and not named:
+        raise UnknownConfigError(config, dataset=name, known=configs)
+    return [files.join(home, child) for child in named]
+
+
+def _folders(folder: str, storage_options: dict[str, Any] | None) -> list[str]:
+    if files.is_url(folder):
+        store, inner = files.filesystem(folder, storage_options)
+        try:
+            listed = store.ls(inner, detail=True)
+        except FileNotFoundError:
+            return []
+        found = [found["name"].rstrip("/").rpartition("/")[2] for found in listed if found["type"] == "directory"]
+        return sorted(found)
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(found.name for found in entries if found.is_dir() and not found.name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -1,0 +1,153 @@
+"""`Versioned`: what a builder says about its versions, and what follows from the one that was picked."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from datasets_core.building.built import Built
+from datasets_core.building.prepared_folders import the_one, whole_builds
+from datasets_core.building.versions import NO_VERSION, BlockedVersions, Versions
+from datasets_core.errors import (
+    BlockedVersionError,
+    ExperimentalVersionWarning,
+    MissingVersionError,
+    UnpreparableVersionError,
+)
+from datasets_core.meta.version import Version, as_version
+from datasets_core.store.manifest import Manifest
+
+
+class Versioned(Built):
+    """The versions of a builder.
+
+    Attributes:
+        VERSION: the canonical version.
+        SUPPORTED_VERSIONS: other versions that the code knows, above or below the canonical one.
+        RELEASE_NOTES: what changed, by version.
+        BLOCKED_VERSIONS: versions and configs that are refused, with the reasons.
+        requires_version: a builder without a version is refused; without this it has the version `0.0.0`.
+    """
+
+    VERSION: ClassVar[Version | str | None] = None
+    SUPPORTED_VERSIONS: ClassVar[Iterable[Version | str]] = ()
+    RELEASE_NOTES: ClassVar[Mapping[str, str] | None] = None
+    BLOCKED_VERSIONS: ClassVar[BlockedVersions | Mapping[str, Any] | Iterable[str] | None] = None
+    requires_version: ClassVar[bool] = False
+
+    dataset_name: str
+    _cache_dir: str
+    _versions: Versions
+    _version: Version
+
+    @property
+    def version(self) -> Version:
+        """The version that was picked."""
+        return self._version
+
+    @property
+    def canonical_version(self) -> Version:
+        """The version that is meant where none is named: the config's, else the class's."""
+        return self._versions.canonical
+
+    @property
+    def supported_versions(self) -> list[Version]:
+        """The other versions: the config's, else the class's."""
+        return list(self._versions.supported)
+
+    @property
+    def versions(self) -> list[Version]:
+        """Every version, the canonical one first."""
+        return list(self._versions.all)
+
+    @property
+    def release_notes(self) -> dict[str, str]:
+        """What changed, by version: the descriptions of the versions, and above them the notes of the config, or the class."""
+        described = {str(version): version.description for version in self._versions.all if version.description}
+        notes = getattr(self.config, "release_notes", None) or self.RELEASE_NOTES or {}
+        return {**described, **{str(version): note for version, note in notes.items()}}
+
+    @property
+    def is_preparable(self) -> bool:
+        """Whether this code prepares the picked version: the canonical one, or the highest."""
+        return self._version in self._versions.preparable
+
+    def _pick_version(self, requested: str | Version | None) -> None:
+        """Take the version that is asked for, of those that config and class list.
+
+        Raises:
+            UnknownVersionError, ReferenceSyntaxError: it is not listed, or no version.
+            MissingVersionError: there is none, and one is needed.
+        """
+        canonical = next((found for found in (self.config.version, self.VERSION) if _is_named(found)), None)
+        if canonical is None and self.requires_version:
+            raise MissingVersionError(self.dataset_name)
+        free = requested if canonical is None and Version.is_valid(requested) else None
+        if canonical is None and free is not None:  # what has no version is given one
+            self._versions = Versions.of(as_version(free))
+        else:
+            supported = getattr(self.config, "supported_versions", None) or self.SUPPORTED_VERSIONS
+            self._versions = Versions.of(canonical or NO_VERSION, supported if canonical is not None else ())
+        blocked, config = BlockedVersions.of(self.BLOCKED_VERSIONS), self.config.name
+        self._version = self._versions.pick(
+            requested, dataset=self.dataset_name, is_blocked=lambda version: blocked.is_blocked(version, config)[0]
+        )
+        if requested is not None:
+            self.config.version = self._version
+        if self._version > self._versions.canonical:
+            warnings.warn(
+                f"Version {self._version} of {self.dataset_name!r} is experimental: it is above the canonical "
+                f"{self._versions.canonical}, and may still change. Leave version= out for the canonical one.",
+                ExperimentalVersionWarning,
+                stacklevel=3,
+            )
+
+    def _check_blocked(self) -> None:
+        """Refuse a version or config that the author blocked.
+
+        Raises:
+            BlockedVersionError: it is blocked, with the reason.
+        """
+        is_blocked, reason = BlockedVersions.of(self.BLOCKED_VERSIONS).is_blocked(self._version, self.config.name)
+        if is_blocked:
+            config = f"/{self.config.name}" if self.config.name != "default" else ""
+            raise BlockedVersionError(f"{self.dataset_name}{config}/{self._version}", reason)
+
+    def _built(self) -> Manifest:
+        self._check_blocked()
+        if self._manifest is None and not self.is_preparable:
+            self._manifest = self._take_prepared()
+        return super()._built()
+
+    def _take_prepared(self, *, forced: bool = False) -> Manifest:
+        """What other code prepared of a version that this code does not: in the output folder, or beside it in the cache.
+
+        Args:
+            forced: it is to be built anew.
+
+        Raises:
+            UnpreparableVersionError: nothing stands there, or it is to be built anew.
+            ConfigurationError: several builds stand there, by other code.
+        """
+        folder, options = self._output_dir, self._output_storage_options
+        in_cache = folder == self._cache_dir  # where the builds of other code stand beside this one's
+        where = os.path.dirname(folder) if in_cache else folder
+        if not forced:
+            own = [found for found in whole_builds(folder, self._version, options) if found.folder == folder]
+            found = the_one(own or (whole_builds(where, self._version) if in_cache else []), self.dataset_name)
+            if found is not None and found.manifest.info.version in (None, self._version):
+                self._output_dir = found.folder
+                return found.manifest
+        raise UnpreparableVersionError(
+            self._version,
+            dataset=self.dataset_name,
+            release=self._version.library_version_to_prepare,
+            known=self._versions.preparable,
+            where=None if forced else where,
+        )
+
+
+def _is_named(version: Version | str | None) -> bool:
+    return version is not None and as_version(version) != NO_VERSION
