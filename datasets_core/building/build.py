@@ -24,10 +24,11 @@ from datasets_core.building.jobs import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Shar
 from datasets_core.building.journal import Journal
 from datasets_core.building.keys import Clash, compare, compare_heads
 from datasets_core.building.options import BuildOptions
-from datasets_core.building.ordering import Ordering, staged_bytes, staged_format, wanted_order
+from datasets_core.building.ordering import Ordering, staged_bytes, staged_format
 from datasets_core.building.registration import Register
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import check_unchanged, dataset_identity, identity_of, sources_of
+from datasets_core.building.write_order import wanted_order
 from datasets_core.config import settings
 from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import (
@@ -48,7 +49,6 @@ from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.store.commit import Staging
 from datasets_core.store.garbage import dead_work, remove_garbage
-from datasets_core.store.layout import cache_of
 from datasets_core.store.manifest import Manifest, ShardRecord, SourceRecord
 from datasets_core.store.writer import ShardWriter
 
@@ -62,7 +62,7 @@ def build(builder: Builder, options: BuildOptions) -> Manifest:
         DatasetsCoreError: of the kind that says what is wrong.
     """
     staging = Staging.adopt_or_create(options.output_dir)
-    _sweep(cache_of(builder.cache_dir))
+    _sweep(builder.cache_root)
     try:
         return _Build(builder, options, staging).run()
     except (KeyboardInterrupt, DownloadError, WorkerDiedError):
@@ -91,6 +91,7 @@ class _Build:
 
     def __init__(self, builder: Builder, options: BuildOptions, staging: Staging) -> None:
         self.builder, self.options, self.staging = builder, options, staging
+        self._order = wanted_order(builder, disable_shuffling=options.disable_shuffling)
 
     def run(self) -> Manifest:
         """Everything, up to the commit."""
@@ -123,7 +124,7 @@ class _Build:
         if instructions is not None and getattr(dl_manager, "manual_dir", None) is None:
             raise ManualDownloadError(builder.label, str(instructions))
         try:
-            named: Any = builder._split_generators(dl_manager)
+            named: Any = builder.split_generators(dl_manager)
             splits = list(named) if isinstance(named, Iterable) else None
         except DatasetsCoreError:
             raise
@@ -162,7 +163,6 @@ class _Build:
 
     def _job(self, split: str, gen_kwargs: dict[str, Any], index: int, count: int, stem: str) -> ShardJob:
         features = self.builder.info.features
-        order = wanted_order(self.builder, self.options)
         return ShardJob(
             builder=self.builder,
             split=split,
@@ -172,12 +172,12 @@ class _Build:
             folder=self.staging.folder,
             stem=stem,
             schema=None if features is None else features.arrow_schema,
-            file_format=staged_format(self.builder, self.options),
-            max_shard_bytes=staged_bytes(self.builder, self.options),
+            file_format=staged_format(self._order, self.options),
+            max_shard_bytes=staged_bytes(self._order, self.options),
             batch_rows=self.builder.writer_batch_size,
-            compare_keys=order != "source" or self.options.verification is not VerificationMode.NO_CHECKS,
+            compare_keys=self._order != "source" or self.options.verification is not VerificationMode.NO_CHECKS,
             keep_keys=count > 1 and self.builder.yields == "rows",
-            order=order,
+            order=self._order,
             max_rows=self.options.max_rows,
         )
 
@@ -211,7 +211,7 @@ class _Build:
         return self._run(split.name, run_job, [whole], journal)
 
     def _arrivals(self) -> _Arrivals:
-        return _Arrivals(self.staging.folder, is_thorough=wanted_order(self.builder, self.options) != "source")
+        return _Arrivals(self.staging.folder, is_thorough=self._order != "source")
 
     def _run(
         self,
@@ -287,11 +287,13 @@ class _Build:
         orders: set[str] = set()
         for split, results in fitted.items():
             run = functools.partial(self._run_again, split, journal)
-            shards, order = Ordering(self.builder, self.options, self.staging.folder, split, schema, run).final_shards(results)
+            label, folder = self.builder.label, self.staging.folder
+            ordering = Ordering(label, self._order, self.options, folder, split, schema, run)
+            shards, order = ordering.final_shards(results)
             if shards:
                 orders.add(order)
             found += shards or self._empty_shard(split, schema)
-        return found, orders.pop() if len(orders) == 1 else "source" if orders else wanted_order(self.builder, self.options)
+        return found, orders.pop() if len(orders) == 1 else "source" if orders else self._order
 
     def _run_again(
         self, split: str, journal: Journal, function: Callable[..., ShardResult], jobs: Sequence[Any]
@@ -345,7 +347,7 @@ class _Build:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             identity=dataset_identity(self.builder),
             write_order=order,
-            disable_shuffling=wanted_order(self.builder, self.options) == "key",
+            disable_shuffling=self._order == "key",
             max_rows=self.options.max_rows,
         )
 
@@ -432,7 +434,7 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         options.file_format,
         options.verification.value,
         options.max_shard_bytes or limits.max_shard_bytes,
-        (wanted_order(builder, options), options.num_shards, options.max_rows),
+        (wanted_order(builder, disable_shuffling=options.disable_shuffling), options.num_shards, options.max_rows),
         limits.batch_bytes,
         limits.batch_rows,
         builder.writer_batch_size,

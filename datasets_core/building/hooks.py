@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from datasets_core.meta.split_info import SplitInfo
@@ -112,4 +112,11 @@ class Builder(Hooks, Protocol):
         """What the user has to fetch by hand."""
         ...
 
-    def _split_generators(self, dl_manager: Any) -> Iterable[SplitGenerator]: ...
+    @property
+    def cache_root(self) -> str:
+        """The cache, or the data folder, in which that folder stands."""
+        ...
+
+    def split_generators(self, dl_manager: Any) -> Any:
+        """The `SplitGenerator`s of its splits."""
+        ...

@@ -33,17 +33,6 @@ def dataset_folder(cache_dir: str, dataset: str, config_id: str, version: str, k
     return os.path.join(cache_dir, dataset.replace("/", "___"), config_id, version, key)
 
 
-def cache_of(folder: str) -> str:
-    """The cache in which the folder of a dataset stands.
-
-    >>> cache_of("/c/acme___reviews/default/1.0.0/ab12")
-    '/c'
-    """
-    for _ in range(4):
-        folder = os.path.dirname(folder)
-    return folder
-
-
 def located(folder: str | os.PathLike[str]) -> str:
     """A folder as a local path, or as a URL where it is remote.
 
