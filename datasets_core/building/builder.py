@@ -24,6 +24,7 @@ from datasets_core.building.prepare import prepare
 from datasets_core.building.registration import checksums_path
 from datasets_core.building.sources import dataset_identity
 from datasets_core.building.versioned import Versioned
+from datasets_core.building.write_order import variant_folder
 from datasets_core.config import settings
 from datasets_core.engines.engine import Engine
 from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnpreparableVersionError
@@ -287,6 +288,10 @@ class DatasetBuilder(Versioned, abc.ABC):
             DatasetsCoreError: of the kind that says what is wrong.
         """
         self._check_blocked()
+        if output_dir is None:
+            self._cache_dir = variant_folder(
+                self._build_cache_dir(), self, disable_shuffling=disable_shuffling, max_rows=max_examples_per_split
+            )
         self._output_dir = self._cache_dir if output_dir is None else _folder(output_dir)
         self._output_storage_options = storage_options
         options = BuildOptions.of(

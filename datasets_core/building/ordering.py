@@ -13,48 +13,27 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from datasets_core.building.hooks import Hooks
 from datasets_core.building.jobs import ShardResult
 from datasets_core.building.merge_plan import EqualWords, merge_plan
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.reorder import MergeJob, SortJob, cut_job, cut_jobs, final_stem, merge_job, sort_job
 from datasets_core.building.shard_counts import number_of_shards, shard_boundaries
 from datasets_core.building.sorted_runs import Run, run_bytes
+from datasets_core.building.write_order import Order
 from datasets_core.errors import DatasetGenerationError
-from datasets_core.store.manifest import Manifest, ShardRecord
+from datasets_core.store.manifest import ShardRecord
 
-Order = Literal["source", "hash", "key"]
 RunJobs = Callable[[Callable[..., ShardResult], Sequence[Any]], list[ShardResult]]
 
 
-def wanted_order(builder: Hooks, options: BuildOptions) -> Order:
-    """What the rows of a dataset are to be put in order by; "key" falls back to "source" where keys are no integers."""
-    if not builder.shuffle_on_write:
-        return "source"
-    return "key" if options.disable_shuffling or builder.info.disable_shuffling else "hash"
-
-
-def is_wanted(manifest: Manifest, builder: Hooks, options: BuildOptions) -> bool:
-    """Whether a dataset that stands has its rows in the order, and its shards in the number, that are asked for."""
-    wanted = wanted_order(builder, options)
-    if manifest.disable_shuffling != (wanted == "key") or (manifest.write_order == "hash") != (wanted == "hash"):
-        return False
-    if wanted == "source" and manifest.write_order != "source":
-        return False
-    if manifest.max_rows != options.max_rows:
-        return False
-    lengths = manifest.split_lengths().values()
-    return options.num_shards is None or all(len(rows) == options.num_shards or not sum(rows) for rows in lengths)
-
-
-def staged_bytes(builder: Hooks, options: BuildOptions) -> int | None:
+def staged_bytes(order: Order, options: BuildOptions) -> int | None:
     """How large the shards are that the jobs write: such as can be sorted, where that is what becomes of them."""
-    return options.max_shard_bytes if wanted_order(builder, options) == "source" else max(1, run_bytes() // 4)
+    return options.max_shard_bytes if order == "source" else max(1, run_bytes() // 4)
 
 
-def staged_format(builder: Hooks, options: BuildOptions) -> str:
+def staged_format(order: Order, options: BuildOptions) -> str:
     """The format of the shards that the jobs write: Arrow's own where they are written again."""
-    return options.file_format if wanted_order(builder, options) == "source" and options.num_shards is None else "arrow"
+    return options.file_format if order == "source" and options.num_shards is None else "arrow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +41,8 @@ class Ordering:
     """How the rows of one split come into their order.
 
     Attributes:
-        builder: whose rows.
+        label: the dataset, for messages.
+        order: what its rows are put in order by.
         options: how to build.
         folder: the staging folder.
         split: the split.
@@ -70,7 +50,8 @@ class Ordering:
         run: runs jobs; their results in order.
     """
 
-    builder: Hooks
+    label: str
+    order: Order
     options: BuildOptions
     folder: str
     split: str
@@ -84,7 +65,7 @@ class Ordering:
             ConfigurationError: more shards were asked for than there are rows.
             DatasetGenerationError: two rows have the same place.
         """
-        wanted = wanted_order(self.builder, self.options)
+        wanted = self.order
         shards = [shard for result in results for shard in result.shards]
         if not sum(shard.rows for shard in shards):
             return [], wanted
@@ -129,7 +110,7 @@ class Ordering:
             plan = merge_plan(self.folder, f"{self.split}.plan", runs, boundaries)
         except EqualWords:
             raise DatasetGenerationError(
-                f"Two rows of split {self.split!r} of {self.builder.label} have the same place in its order. "
+                f"Two rows of split {self.split!r} of {self.label} have the same place in its order. "
                 "Yield keys that differ as integers (True is 1)."
             ) from None
         jobs = [

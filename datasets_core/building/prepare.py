@@ -16,6 +16,7 @@ from datasets_core.building.hooks import Builder
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.registration import Register
 from datasets_core.building.sources import dataset_identity, stale_source
+from datasets_core.building.write_order import is_wanted
 from datasets_core.errors import (
     DamagedShardError,
     DatasetDiskError,
@@ -25,11 +26,11 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadMode
-from datasets_core.files import is_url, join, locked, write_atomically
+from datasets_core.files import is_url, locked, write_atomically
 from datasets_core.progress import progress
-from datasets_core.store.layout import MANIFEST_NAME, lock_path
+from datasets_core.store.layout import MANIFEST_NAME, located, lock_path
 from datasets_core.store.manifest import Manifest, manifest_bytes, read_manifest
-from datasets_core.store.source import check_shard
+from datasets_core.store.source import check_shards
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
     except ManifestError as error:
         logger.warning("Building %s again: %s", builder.label, error)
         return None
-    if manifest is None or manifest.file_format != options.file_format:
+    if manifest is None or manifest.file_format != options.file_format or not is_wanted(manifest, builder, options):
         return None
     if manifest.identity not in ("", dataset_identity(builder)):
         if is_locked:  # that is, for the second and last time
@@ -75,8 +76,7 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
         return None
     wanted = options.verification
     try:
-        for shard in manifest.shards:
-            check_shard(join(options.output_dir, shard.name), shard, manifest.file_format, options.storage_options)
+        check_shards(located(options.output_dir), manifest.shards, manifest.file_format, options.storage_options)
         if wanted is VerificationMode.ALL_CHECKS:
             with progress(f"Verifying {builder.label}", total=manifest.info.dataset_size, unit="B") as bar:
                 checks.check_shards(options.output_dir, manifest, bar.update, options.storage_options)
