@@ -261,7 +261,8 @@ def found(place: Place) -> Result | None:
 
 def _opened(folder: str, manifest: Manifest) -> Result:
     lengths = manifest.split_lengths()[SPLIT]
-    table = open_rows(folder, manifest, [RowRange(SPLIT, shard, 0, rows) for shard, rows in enumerate(lengths)])
+    ranges = [RowRange(SPLIT, shard, 0, rows) for shard, rows in enumerate(lengths)]
+    table = open_rows(folder, manifest, ranges, has_ids=False)
     features = manifest.info.features
     assert features is not None
     return Result(table, features)

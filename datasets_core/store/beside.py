@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,6 +62,10 @@ class BesideShard(DerivedShard):
         if not len(self.schema):
             return left
         return pa.RecordBatch.from_arrays([*left.columns, *right.columns], schema=self.schema)
+
+    def _origins(self) -> Iterable[tuple[RowTable, Ints, Ints]]:
+        spans = self._spans
+        return [(self._left, spans[:, 0], spans[:, 1]), (self._right, spans[:, 2], spans[:, 3])]
 
     def __reduce__(self) -> tuple[object, ...]:
         return _beside_shard, (self._left, self._right, self._spans, self.schema.serialize().to_pybytes())

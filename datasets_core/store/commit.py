@@ -36,6 +36,7 @@ from datasets_core.store.layout import (
     temporary_path,
 )
 from datasets_core.store.manifest import Manifest, ShardRecord, manifest_bytes
+from datasets_core.store.source import with_schema
 
 logger = logging.getLogger(__name__)
 
@@ -110,6 +111,7 @@ class Staging:
         """
         for shard in manifest.shards:
             self._check(shard)
+        manifest = with_schema(manifest, self.folder)
         if files.is_url(self.target):
             final = _named(manifest, by_content=True)
             self._commit_remote(manifest, final, storage_options)

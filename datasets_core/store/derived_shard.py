@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.pieces import Ints
+from datasets_core.store.places import Standing
 from datasets_core.store.table import RowTable
 
 
@@ -45,3 +48,16 @@ class DerivedShard:
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`."""
         raise NotImplementedError
+
+    def standing(self) -> Standing | None:
+        """See `Shard`: the rows stand where those of the first table stand that stand anywhere."""
+        for table, pieces, offsets in self._origins():
+            places = table.places
+            if places.paths:
+                return Standing(places.paths, places.files[pieces], places.firsts[pieces] + offsets)
+        return None
+
+    def _origins(self) -> Iterable[tuple[RowTable, Ints, Ints]]:
+        """Tables whose rows the batches have: for each batch the piece of the table, and the first row in that piece."""
+        count = len(self._rows)
+        return [(self._tables[0], np.arange(count), np.zeros(count, np.int64))]

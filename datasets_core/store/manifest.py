@@ -75,6 +75,7 @@ class Manifest:
         write_order: the order of the rows of a split: "source" as they came, "hash" of their keys, or "key".
         disable_shuffling: a builder that writes by hash was asked to leave it.
         max_rows: so many rows of each split were taken at most; None where all were.
+        schema: the hash of the Arrow schema of the shards; "" where unknown.
     """
 
     info: DatasetInfo
@@ -87,6 +88,7 @@ class Manifest:
     write_order: str = "source"
     disable_shuffling: bool = False
     max_rows: int | None = None
+    schema: str = ""
 
     def split_lengths(self) -> dict[str, list[int]]:
         """Rows of each shard, by split, splits in the order of their shards."""
@@ -129,6 +131,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         "write_order": manifest.write_order,
         **({"disable_shuffling": True} if manifest.disable_shuffling else {}),
         **({} if manifest.max_rows is None else {"max_rows": manifest.max_rows}),
+        "schema": manifest.schema,
         "shards": [
             {
                 "name": shard.name,
@@ -202,6 +205,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             write_order=str(section.get("write_order", "source")),
             disable_shuffling=bool(section.get("disable_shuffling", False)),
             max_rows=None if section.get("max_rows") is None else int(section["max_rows"]),
+            schema=str(section.get("schema", "")),
         )
         splits = manifest.info.splits
         if splits is not None and set(splits) - set(manifest.split_shards()):

@@ -10,7 +10,7 @@ import itertools
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -18,6 +18,8 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.places import Standing, standing_of_file
+from datasets_core.store.readers import READERS, Reader, check_names
 
 ARROW_MAGIC = b"ARROW1"
 PARQUET_MAGIC = b"PAR1"
@@ -37,7 +39,7 @@ class Shelf:
         self._tokens = itertools.count()
         self._lock = threading.RLock()
         self._max_open, self._max_bytes = max_open, max_bytes
-        self._readers: OrderedDict[int, _Reader] = OrderedDict()
+        self._readers: OrderedDict[int, Reader] = OrderedDict()
         self._batches: OrderedDict[tuple[int, int], tuple[pa.RecordBatch, int]] = OrderedDict()
         self._bytes = 0
 
@@ -45,7 +47,7 @@ class Shelf:
         """A name for one shard here."""
         return next(self._tokens)
 
-    def reader(self, token: int, opened: Callable[[], _Reader]) -> _Reader:
+    def reader(self, token: int, opened: Callable[[], Reader]) -> Reader:
         """The reader of a shard, opened now if it is not open."""
         with self._lock:
             found = self._readers.pop(token, None)
@@ -102,7 +104,7 @@ class Shard(Protocol):
         """What tells its rows from all others, wherever its file lies."""
         ...
 
-    def batch_rows(self) -> list[int]:
+    def batch_rows(self) -> Sequence[int]:
         """Rows of each batch."""
         ...
 
@@ -114,16 +116,27 @@ class Shard(Protocol):
         """
         ...
 
+    def standing(self) -> Standing | None:
+        """Where the batches stand in shard files of a build, whose rows have ids; None where they stand in none."""
+        ...
+
 
 class MemoryShard:
-    """Batches in memory."""
+    """Batches in memory.
+
+    Args:
+        batches: the batches.
+        schema: of each.
+        standing: where they stood before they were read, if that is known.
+    """
 
     path = None
     is_mapped = True
 
-    def __init__(self, batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> None:
+    def __init__(self, batches: Sequence[pa.RecordBatch], schema: pa.Schema, standing: Standing | None = None) -> None:
         self.schema = schema
         self._batches = list(batches)
+        self._standing = standing
 
     @property
     def identity(self) -> str:
@@ -138,22 +151,26 @@ class MemoryShard:
         """See `Shard`."""
         return self._batches[index]
 
+    def standing(self) -> Standing | None:
+        """See `Shard`."""
+        return self._standing
+
     def __reduce__(self) -> tuple[Any, ...]:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, self.schema) as writer:  # unlike pickle, IPC sends only the rows of a slice
             for batch in self._batches:
                 writer.write_batch(batch)
-        return _memory_shard, (sink.getvalue().to_pybytes(),)
+        return _memory_shard, (sink.getvalue().to_pybytes(), self._standing)
 
 
-def _memory_shard(data: bytes) -> MemoryShard:
+def _memory_shard(data: bytes, standing: Standing | None = None) -> MemoryShard:
     with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
-        return MemoryShard(list(reader), reader.schema)
+        return MemoryShard(list(reader), reader.schema, standing)
 
 
 def loaded(shard: Shard) -> MemoryShard:
     """The batches of a shard, all of them read: no file stands behind them any more."""
-    return MemoryShard([shard.batch(index) for index in range(len(shard.batch_rows()))], shard.schema)
+    return MemoryShard([shard.batch(index) for index in range(len(shard.batch_rows()))], shard.schema, shard.standing())
 
 
 def paths_of(shard: Shard) -> tuple[str, ...]:
@@ -187,9 +204,13 @@ class ColumnsShard:
         """See `Shard`."""
         return Hasher.hash(("columns", self.inner.identity, self.columns, self.schema.names))
 
-    def batch_rows(self) -> list[int]:
+    def batch_rows(self) -> Sequence[int]:
         """See `Shard`."""
         return self.inner.batch_rows()
+
+    def standing(self) -> Standing | None:
+        """See `Shard`."""
+        return self.inner.standing()
 
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`."""
@@ -212,6 +233,8 @@ class FileShard:
         storage_options: for fsspec.
         entry: what the disk said of the file (`files.entry`); another one at its path is damage.
         identity: a digest of its bytes, where a manifest has one.
+        size: its bytes on record; a file of another size, or whose ends are damaged, is refused when it is opened.
+        has_ids: its rows have ids: it is a shard of a build.
     """
 
     def __init__(
@@ -226,8 +249,10 @@ class FileShard:
         storage_options: dict[str, Any] | None = None,
         entry: files.FileEntry | None = None,
         identity: str | None = None,
+        size: int | None = None,
+        has_ids: bool = False,
     ) -> None:
-        self.path, self.kind, self._entry = path, kind, entry
+        self.path, self.kind, self._entry, self._size, self._has_ids = path, kind, entry, size, has_ids
         self._shelf, self._rows, self._in_memory, self._storage_options = shelf, rows, in_memory, storage_options
         self.is_mapped = kind != "parquet" and (in_memory or not files.is_url(path))
         self._token = shelf.token()
@@ -256,11 +281,15 @@ class FileShard:
             self._schema = self._read(lambda reader: reader.schema)
         return self._schema
 
-    def batch_rows(self) -> list[int]:
+    def batch_rows(self) -> Sequence[int]:
         """See `Shard`."""
         if self._rows is None:
             self._rows = self._read(lambda reader: reader.batch_rows())
-        return list(self._rows)
+        return self._rows
+
+    def standing(self) -> Standing | None:
+        """See `Shard`."""
+        return standing_of_file(self.path, self.batch_rows()) if self._has_ids else None
 
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`."""
@@ -296,7 +325,7 @@ class FileShard:
                     raise
                 raise DamagedShardError(self.path, f"batch {index} is not valid Arrow data ({error})") from error
 
-    def _read(self, what: Callable[[_Reader], Any]) -> Any:
+    def _read(self, what: Callable[[Reader], Any]) -> Any:
         try:
             with self._lock:
                 return what(self._shelf.reader(self._token, self._open))
@@ -307,10 +336,10 @@ class FileShard:
                 raise
             raise DamagedShardError(self.path, f"cannot be read ({error})") from error
 
-    def _open(self) -> _Reader:
-        reader = _READERS[self.kind](self._source())
+    def _open(self) -> Reader:
+        reader = READERS[self.kind](self._source())
         if self._schema is None:
-            _check_names(reader.schema)
+            check_names(reader.schema)
         elif not reader.schema.equals(self._schema) and not reader.restore(self._schema):
             raise DamagedShardError(self.path, "it has other columns than the shards beside it")
         return reader
@@ -319,6 +348,8 @@ class FileShard:
         if self._entry is not None and files.entry(self.path) != self._entry:
             advice = "Load the dataset again"
             raise DamagedShardError(self.path, "the file is another one than when the dataset was loaded", advice=advice)
+        if self._size is not None and not files.is_url(self.path):
+            check_ends(self.path, self.kind, self._size)
         if self._in_memory:
             if self._content is None:
                 with files.open_binary(self.path, self._storage_options) as handle:
@@ -331,6 +362,7 @@ class FileShard:
     def __reduce__(self) -> tuple[Any, ...]:
         known: dict[str, Any] = {"rows": self._rows, "in_memory": self._in_memory, "entry": self._entry}
         known["storage_options"], known["identity"] = self._storage_options, self._identity
+        known["size"], known["has_ids"] = self._size, self._has_ids
         if self.kind == "parquet":
             known["schema"] = self._schema  # may be richer than that of the file
         return _file_shard, (self.path, self.kind, self._shelf, known)
@@ -338,129 +370,6 @@ class FileShard:
 
 def _file_shard(path: str, kind: str, shelf: Shelf, known: dict[str, Any]) -> FileShard:
     return FileShard(path, kind, shelf, **known)
-
-
-# -- readers -----------------------------------------------------------------------------------------------------------
-
-
-class _Reader(Protocol):
-    schema: pa.Schema
-
-    def batch_rows(self) -> list[int]: ...
-    def batch(self, index: int) -> pa.RecordBatch: ...
-    def is_decoded(self, batch: pa.RecordBatch) -> bool: ...
-    def restore(self, schema: pa.Schema) -> bool: ...
-
-
-class _ArrowReader:
-    def __init__(self, source: Any) -> None:
-        self._reader = pa.ipc.open_file(source)
-        self._span = _span(source)
-        self.schema = self._reader.schema
-
-    def batch_rows(self) -> list[int]:
-        return [self.batch(index).num_rows for index in range(self._reader.num_record_batches)]
-
-    def batch(self, index: int) -> pa.RecordBatch:
-        return self._reader.get_batch(index)
-
-    def is_decoded(self, batch: pa.RecordBatch) -> bool:
-        return not _lies_in(batch, self._span)
-
-    def restore(self, schema: pa.Schema) -> bool:
-        return False
-
-
-class _StreamReader:
-    def __init__(self, source: Any) -> None:
-        with pa.ipc.open_stream(source) as reader:
-            self.schema = reader.schema
-            self._batches = list(reader)
-        self._span = _span(source)
-
-    def batch_rows(self) -> list[int]:
-        return [batch.num_rows for batch in self._batches]
-
-    def batch(self, index: int) -> pa.RecordBatch:
-        return self._batches[index]
-
-    def is_decoded(self, batch: pa.RecordBatch) -> bool:
-        return False  # all of them are held by the reader anyway
-
-    def restore(self, schema: pa.Schema) -> bool:
-        return False
-
-
-class _ParquetReader:
-    def __init__(self, source: Any) -> None:
-        import pyarrow.parquet as pq  # 12 ms that shards in Arrow's own format do without
-
-        self._file = pq.ParquetFile(source, page_checksum_verification=True)
-        self.schema = self._file_schema = self._file.schema_arrow
-
-    def batch_rows(self) -> list[int]:
-        metadata = self._file.metadata
-        return [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
-
-    def batch(self, index: int) -> pa.RecordBatch:
-        table = self._file.read_row_group(index)
-        if self.schema is not self._file_schema:
-            table = table.cast(self.schema)
-        return pa.concat_batches(table.to_batches()) if table.num_rows else empty_batch(self.schema)
-
-    def is_decoded(self, batch: pa.RecordBatch) -> bool:
-        return True
-
-    def restore(self, schema: pa.Schema) -> bool:
-        """Give batches of `schema` from now on, if it is what this file was written from; else False."""
-        if not parquet_schema(schema).equals(self._file_schema):
-            return False
-        self.schema = schema
-        return True
-
-
-_READERS: dict[str, Callable[[Any], _Reader]] = {"arrow": _ArrowReader, "stream": _StreamReader, "parquet": _ParquetReader}
-
-
-def _check_names(fields: Iterable[pa.Field]) -> None:
-    """Read every name: pyarrow finds out only then that a damaged one is no text."""
-    for field in fields:
-        _ = field.name
-        if pa.types.is_nested(field.type):
-            _check_names([field.type.field(index) for index in range(field.type.num_fields)])
-
-
-def _span(source: Any) -> tuple[int, int]:
-    """Where in memory a mapped file or a buffer lies; (0, 0) for a file that is read."""
-    if isinstance(source, pa.Buffer):
-        return source.address, source.address + source.size
-    if isinstance(source, pa.MemoryMappedFile):
-        source.seek(0)
-        start = source.read_buffer(1).address
-        return start, start + source.size()
-    return 0, 0
-
-
-def _lies_in(batch: pa.RecordBatch, span: tuple[int, int]) -> bool:
-    start, stop = span
-    for column in batch.columns:
-        for buffer in column.buffers():
-            if buffer is not None and buffer.size:
-                return bool(start <= buffer.address < stop)
-    return True
-
-
-def parquet_schema(schema: pa.Schema) -> pa.Schema:
-    """What becomes of a schema in a Parquet file, which has no seconds and no `date64`.
-
-    >>> parquet_schema(pa.schema({"at": pa.timestamp("s")})).field("at").type
-    TimestampType(timestamp[ms])
-    """
-    import pyarrow.parquet as pq
-
-    sink = pa.BufferOutputStream()
-    pq.write_table(schema.empty_table(), sink)
-    return pq.read_schema(pa.BufferReader(sink.getvalue()))
 
 
 def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:
@@ -473,11 +382,6 @@ def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:
         head = handle.read(_EDGE_BYTES)
         handle.seek(max(found.size - _EDGE_BYTES, 0))
         return Hasher.hash(("file", found.size, found.identity, head, handle.read()))
-
-
-def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
-    """No rows of a schema."""
-    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
 def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
@@ -527,3 +431,34 @@ def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | No
     footer = int.from_bytes(tail[-len(magic) - 4 : -len(magic)], "little", signed=True)
     if not 0 < footer <= size - 2 * len(magic) - 4:
         raise DamagedShardError(path, f"a footer of {footer} bytes in a file of {size} bytes", **more)
+
+
+def check_ends(path: str, kind: str, size: int) -> None:
+    """Check a local file for its size, its first and its last bytes; its rows are not read.
+
+    Raises:
+        DamagedShardError: it is cut or altered.
+        FileNotFoundError: it is gone.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        found = os.fstat(descriptor).st_size
+        magic = PARQUET_MAGIC if kind == "parquet" else ARROW_MAGIC
+        head = os.pread(descriptor, len(magic), 0)
+        tail = os.pread(descriptor, 10, max(found - 10, 0))
+    finally:
+        os.close(descriptor)
+    check_size(path, size, found)
+    if head != magic:
+        raise DamagedShardError(path, f"it begins with {head!r} where {magic!r} belongs: the file is overwritten")
+    check_tail(path, kind, found, tail)
+
+
+def check_size(path: str, size: int, found: int) -> None:
+    """Compare the bytes of a shard with those on record.
+
+    Raises:
+        DamagedShardError: they are more or fewer.
+    """
+    if found != size:
+        raise DamagedShardError(path, f"the shard has {found:,} bytes where {size:,} are on record")

@@ -1,30 +1,26 @@
-"""From a manifest and row ranges to rows: the shards that are needed are checked, and opened when they are touched."""
+"""From a manifest and row ranges to rows: nothing is opened before it is read, but for what looks altered."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.errors import DamagedShardError
 from datasets_core.meta.rows import RowRange
-from datasets_core.store.layout import located
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.layout import MANIFEST_NAME, located
 from datasets_core.store.manifest import Manifest, ShardRecord
-from datasets_core.store.shard import (
-    ARROW_MAGIC,
-    PARQUET_MAGIC,
-    FileShard,
-    Shard,
-    Shelf,
-    check_tail,
-    loaded,
-    parquet_schema,
-)
+from datasets_core.store.pieces import BatchRows
+from datasets_core.store.readers import parquet_schema
+from datasets_core.store.shard import FileShard, Shard, Shelf, check_ends, check_size, loaded
 from datasets_core.store.table import RowTable
+from datasets_core.store.writer import plain_schema
 
 
 def open_rows(
@@ -34,10 +30,12 @@ def open_rows(
     *,
     in_memory: bool = False,
     storage_options: dict[str, Any] | None = None,
+    has_ids: bool = True,
 ) -> RowTable:
     """The rows of `ranges`, in their order.
 
-    Only the shards in `ranges` are looked at.  Each is checked for its size and footer before it is mapped.
+    Of the shards in `ranges` the disk is asked for the sizes (`check_shards`), and each is opened, and checked again, when a
+    row of it is read; of the others nothing is asked.
 
     Args:
         folder: the dataset, local or remote.
@@ -45,99 +43,113 @@ def open_rows(
         ranges: the rows, as `row_ranges` gives them.
         in_memory: read the shards instead of mapping them.
         storage_options: for fsspec.
+        has_ids: its rows have ids; not those of a cache, whose files have names that no one else knows.
 
     Raises:
         DamagedShardError: a shard is missing, cut or altered.
     """
     folder = located(folder)
     by_split = manifest.split_shards()
-    records: dict[tuple[str, int], ShardRecord] = {}
-    for found in ranges:
-        records.setdefault((found.split, found.shard), by_split[found.split][found.shard])
-    schema = None
-    if not records:
-        if not manifest.shards:
-            return RowTable.from_shards([], schema=_described_schema(manifest))
-        records[manifest.shards[0].split, -1] = manifest.shards[0]  # holds the schema, whatever the split
-    shelf = Shelf()
     numbers: dict[tuple[str, int], int] = {}
-    shards: list[FileShard] = []
+    for found in ranges:
+        numbers.setdefault((found.split, found.shard), len(numbers))
+    records = [by_split[split][shard] for split, shard in numbers]
+    check_shards(folder, records, manifest.file_format, storage_options)
+    shelf = Shelf()
 
     def opened(record: ShardRecord, schema: pa.Schema | None) -> FileShard:
         return FileShard(
             files.join(folder, record.name),
             manifest.file_format,
             shelf,
-            rows=_batch_rows(record),
+            rows=BatchRows(record.batches),
             schema=schema,
             in_memory=in_memory,
             storage_options=storage_options,
             identity=record.sha256,
+            size=record.size,
+            has_ids=has_ids,
         )
 
-    for key, record in records.items():
-        check_shard(files.join(folder, record.name), record, manifest.file_format, storage_options)
-        numbers[key] = len(shards)
-        shards.append(opened(record, schema))
-        if schema is None:
-            schema = shards[0].schema
-            if manifest.file_format == "parquet" and (written := _written_schema(manifest, schema)) != schema:
-                schema, shards = written, [opened(record, written)]
-    held: list[Shard] = [loaded(shard) if in_memory else shard for shard in shards]
+    schema = _schema_on_record(manifest)
+    if schema is None:
+        first = (records or list(manifest.shards))[:1]  # any of them holds it, whatever the split
+        check_shards(folder, first, manifest.file_format, storage_options)
+        schema = _stored_schema(manifest, opened(first[0], None)) if first else _described_schema(manifest)
+    shards: list[Shard] = [opened(record, schema) for record in records]
+    held = [loaded(shard) for shard in shards] if in_memory else shards
     return RowTable.from_shards(held, [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges], schema=schema)
 
 
-def check_shard(path: str, record: ShardRecord, file_format: str, storage_options: dict[str, Any] | None = None) -> None:
-    """Check a shard against its record without reading its rows: size, first and last bytes, footer.
+# -- the files ---------------------------------------------------------------------------------------------------------
 
-    Of a remote shard only the size is asked for; its footer is checked when it is opened.
+
+def check_shards(
+    folder: str, records: Iterable[ShardRecord], file_format: str, storage_options: dict[str, Any] | None = None
+) -> None:
+    """Check shards against their records by what their disk or store says of them: that they are there, and their sizes.
+
+    A local shard that was written after the manifest is looked into as well: its first and last bytes are checked.  All are,
+    when they are opened.
 
     Raises:
-        DamagedShardError: it is missing, cut or altered.
+        DamagedShardError: one is missing, cut or altered.
     """
-    if files.is_url(path):
-        found = files.entry(path, storage_options)
-        _check_size(path, record, None if found is None else found.size)
+    if files.is_url(folder):
+        for record in records:
+            found = files.entry(path := files.join(folder, record.name), storage_options)
+            check_size(path, record.size, _missing(path, record) if found is None else found.size)
         return
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        _check_size(path, record, None)
-        return
-    try:
-        size = os.fstat(descriptor).st_size
-        _check_size(path, record, size)
-        magic = PARQUET_MAGIC if file_format == "parquet" else ARROW_MAGIC
-        head = os.pread(descriptor, len(magic), 0)
-        tail = os.pread(descriptor, 10, max(size - 10, 0))
-    finally:
-        os.close(descriptor)
-    if head != magic:
-        raise DamagedShardError(path, f"it begins with {head!r} where {magic!r} belongs: the file is overwritten")
-    check_tail(path, file_format, size, tail)
+    committed = -1
+    with contextlib.suppress(OSError):
+        committed = os.stat(os.path.join(folder, MANIFEST_NAME)).st_mtime_ns
+    for record in records:
+        path = os.path.join(folder, record.name)
+        try:
+            status = os.stat(path)
+            check_size(path, record.size, status.st_size)
+            if status.st_mtime_ns >= committed:
+                check_ends(path, file_format, record.size)
+        except FileNotFoundError:
+            _missing(path, record)
 
 
-def _check_size(path: str, record: ShardRecord, size: int | None) -> None:
-    if size is None:
-        raise DamagedShardError(path, f"the shard is missing ({record.rows:,} rows of split {record.split!r})")
-    if size != record.size:
-        raise DamagedShardError(path, f"the shard has {size:,} bytes where {record.size:,} are on record")
+def _missing(path: str, record: ShardRecord) -> int:
+    raise DamagedShardError(path, f"the shard is missing ({record.rows:,} rows of split {record.split!r})")
 
 
-def _batch_rows(record: ShardRecord) -> Sequence[int]:
-    counts = np.array(record.batches, dtype=np.int64).reshape(-1, 2)
-    rows: Sequence[int] = counts[:, 0].repeat(counts[:, 1]).tolist()
-    return rows
+# -- the schema --------------------------------------------------------------------------------------------------------
+
+
+def _schema_on_record(manifest: Manifest) -> pa.Schema | None:
+    """The schema of all shards as far as the manifest tells it: that of its features, if they were written with it."""
+    if not manifest.schema:
+        return None
+    schema = plain_schema(_described_schema(manifest))
+    return schema if Hasher.hash(schema) == manifest.schema else None
+
+
+def with_schema(manifest: Manifest, folder: str) -> Manifest:
+    """The manifest with the hash of the schema of its shards, which stand in a local folder."""
+    if not manifest.shards:
+        return manifest
+    shard = FileShard(os.path.join(folder, manifest.shards[0].name), manifest.file_format, Shelf())
+    return replace(manifest, schema=Hasher.hash(_stored_schema(manifest, shard)))
+
+
+def _stored_schema(manifest: Manifest, shard: FileShard) -> pa.Schema:
+    return _written_schema(manifest, shard.schema) if manifest.file_format == "parquet" else shard.schema
 
 
 def _written_schema(manifest: Manifest, stored: pa.Schema) -> pa.Schema:
     """The schema of the rows that a Parquet shard was written from, where it holds them with other types (`parquet_schema`)."""
-    described = _described_schema(manifest)
-    if set(described.names) != set(stored.names) or all(described.field(field.name).type == field.type for field in stored):
+    described = plain_schema(_described_schema(manifest))
+    if set(described.names) != set(stored.names):
         return stored
-    lowered = parquet_schema(described)
+    is_lowered = any(described.field(field.name).type != field.type for field in stored)
+    lowered = parquet_schema(described) if is_lowered else described
     fields = [
-        field.with_type(described.field(field.name).type) if lowered.field(field.name).type == field.type else field
+        described.field(field.name).with_nullable(field.nullable) if lowered.field(field.name).type == field.type else field
         for field in stored
     ]
     return pa.schema(fields, stored.metadata)

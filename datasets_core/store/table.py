@@ -9,19 +9,20 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.pieces import Ints as Ints
+from datasets_core.store.pieces import cut, pieces_of, stacked, whole_ranges
+from datasets_core.store.places import Places, Standing
 from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of, loaded, paths_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-Ints: TypeAlias = "npt.NDArray[np.int64]"
 
 _ROWS_PER_TAKE = 5  # a take costs as much as so many slices of one row
 _ROWS_PER_RUN = 64  # from here on, runs of rows are read as slices
@@ -54,6 +55,7 @@ class RowTable:
         self.num_rows = int(ends[-1]) if len(ends) else 0
         self.starts: Ints = ends - pieces[:, 3]
         self._start_list: list[int] | None = None
+        self._places: Places | None = None
         self._opened: dict[int, pa.RecordBatch] = {}
 
     # -- constructors --------------------------------------------------------------------------------------------------
@@ -88,15 +90,13 @@ class RowTable:
             ranges: (shard, first row, row behind the last), in reading order; None: every row of every shard.
             schema: of the shards; None: that of the first.
         """
-        rows = [np.array(shard.batch_rows(), dtype=np.int64) for shard in shards]
-        if ranges is None:
-            ranges = [(index, 0, int(counts.sum())) for index, counts in enumerate(rows)]
-        cut = [_cut(_whole(shard, rows[shard]), start, stop) for shard, start, stop in ranges]
+        rows = [shard.batch_rows() for shard in shards]
+        pieces = pieces_of(whole_ranges(rows) if ranges is None else ranges, rows)
         if schema is None:
             if not shards:
                 raise CastError("No shards and no schema make no table. Give a schema.")
             schema = shards[0].schema
-        return cls(shards, schema, _stacked(cut))
+        return cls(shards, schema, pieces)
 
     @classmethod
     def from_file(
@@ -143,7 +143,7 @@ class RowTable:
             if len(moved):
                 moved[:, 0] = np.array([places[id(shard)] for shard in table._shards])[moved[:, 0]]
             pieces.append(moved)
-        return cls(shards, schema, _stacked(pieces))
+        return cls(shards, schema, stacked(pieces))
 
     # -- what there is -------------------------------------------------------------------------------------------------
 
@@ -179,8 +179,11 @@ class RowTable:
         ]
         if not held or len(held) < len(shards):
             return None
-        whole = [_whole(self._shards.index(shard), np.array(shard.batch_rows(), dtype=np.int64)) for shard in held]
-        return held if np.array_equal(_stacked(whole), self._pieces) else None
+        rows = [shard.batch_rows() for shard in held]
+        whole = pieces_of(whole_ranges(rows), rows)
+        numbers = {id(shard): number for number, shard in enumerate(self._shards)}
+        whole[:, 0] = np.array([numbers[id(shard)] for shard in held], dtype=np.int64)[whole[:, 0]]
+        return held if np.array_equal(whole, self._pieces) else None
 
     @property
     def num_bytes(self) -> int:
@@ -231,6 +234,13 @@ class RowTable:
         """Whether holding piece `k` is free; a piece that was decoded (Parquet, compression) takes memory while it is held."""
         return self._shards[int(self._pieces[k, 0])].is_mapped
 
+    @property
+    def places(self) -> Places:
+        """Where the rows stand in shard files of a build; opens nothing."""
+        if self._places is None:
+            self._places = Places(self._shards, self._pieces)
+        return self._places
+
     def locate(self, row: int) -> tuple[int, int]:
         """(piece, row in it) of a row; the row must exist."""
         starts = self._start_list
@@ -272,7 +282,7 @@ class RowTable:
         start, stop = max(start, 0), min(stop, self.num_rows)
         if start == 0 and stop == self.num_rows:
             return self
-        return RowTable(self._shards, self.schema, _cut(self._pieces, start, stop))
+        return RowTable(self._shards, self.schema, cut(self._pieces, start, stop))
 
     def select(self, names: Sequence[str]) -> RowTable:
         """The columns `names`, in that order; opens nothing.
@@ -423,7 +433,9 @@ class RowTable:
         in_memory = [index for index, shard in enumerate(shards) if shard.path is None]
         if in_memory:  # only the rows that this table shows travel
             held = np.flatnonzero(np.isin(pieces[:, 0], in_memory))
-            shards.append(MemoryShard([self.piece(k) for k in held.tolist()], self.schema))
+            places = self.places
+            standing = Standing(places.paths, places.files[held], places.firsts[held]) if places.paths else None
+            shards.append(MemoryShard([self.piece(k) for k in held.tolist()], self.schema, standing))
             pieces[held, 0], pieces[held, 1], pieces[held, 2] = len(shards) - 1, np.arange(len(held)), 0
             shards = [_NOTHING if index in in_memory else shard for index, shard in enumerate(shards)]
         return _restored, (shards, self.schema.serialize().to_pybytes(), pieces)
@@ -438,40 +450,6 @@ _NOTHING = MemoryShard([], pa.schema([]))  # in the place of a shard whose rows 
 
 def _is_in_memory(shard: Shard) -> bool:
     return isinstance(shard, MemoryShard) or (isinstance(shard, ColumnsShard) and _is_in_memory(shard.inner))
-
-
-# -- pieces ------------------------------------------------------------------------------------------------------------
-
-
-def _whole(shard: int, batch_rows: Ints) -> Ints:
-    """The pieces of a whole shard."""
-    pieces = np.zeros((len(batch_rows), 4), dtype=np.int64)
-    pieces[:, 0] = shard
-    pieces[:, 1] = np.arange(len(batch_rows))
-    pieces[:, 3] = batch_rows
-    return pieces if batch_rows.all() else pieces[batch_rows > 0]
-
-
-def _cut(pieces: Ints, start: int, stop: int) -> Ints:
-    """The pieces of the rows from `start` to `stop`, both within the rows that there are."""
-    if start >= stop:
-        return pieces[:0]
-    ends = pieces[:, 3].cumsum()
-    if start == 0 and stop == int(ends[-1]):
-        return pieces
-    first, last = int(ends.searchsorted(start, side="right")), int(ends.searchsorted(stop, side="left"))
-    cut = pieces[first : last + 1].copy()
-    cut[-1, 3] -= int(ends[last]) - stop
-    skipped = start - (int(ends[first]) - int(pieces[first, 3]))
-    cut[0, 2] += skipped
-    cut[0, 3] -= skipped
-    return cut
-
-
-def _stacked(pieces: Sequence[Ints]) -> Ints:
-    if len(pieces) == 1:
-        return pieces[0]
-    return np.concatenate(pieces) if pieces else np.zeros((0, 4), dtype=np.int64)
 
 
 def _int64_array(values: Ints) -> pa.Array:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core import config
+from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.commit import Staging
 from datasets_core.store.manifest import Manifest
@@ -36,6 +37,12 @@ Build = Callable[..., tuple[str, Manifest]]
 
 
 @pytest.fixture
+def described(table: pa.Table) -> pa.Table:
+    """The same rows, with their features in the schema, as builds write them."""
+    return table.replace_schema_metadata(Features.from_arrow_schema(table.schema).arrow_schema.metadata)
+
+
+@pytest.fixture
 def dataset(tmp_path: Path, table: pa.Table) -> tuple[str, Manifest]:
     """A finished dataset: split train, 5 shards of 20 rows in batches of 10, and split test, 1 shard of 10 rows."""
     return _build(str(tmp_path / "data"), table)
@@ -62,4 +69,6 @@ def _build(target: str, table: pa.Table, *, file_format: str = "arrow") -> tuple
     shards += writer.close()
     splits = [{"name": "train", "num_examples": 100}, {"name": "test", "num_examples": 10}]
     info = DatasetInfo.from_dict({"dataset_name": "reviews", "splits": splits})
+    if table.schema.metadata:
+        info.features = Features.from_arrow_schema(table.schema)
     return target, staging.commit(Manifest(info, tuple(shards), file_format=file_format))

@@ -2,14 +2,17 @@
 
 import os
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from datasets_core.errors import DamagedShardError
+from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.rows import RowRange, row_ranges
@@ -18,6 +21,38 @@ from datasets_core.store.source import open_rows
 
 Dataset = tuple[str, Manifest]
 Build = Callable[..., Dataset]
+
+
+def _age(folder: str) -> None:
+    """Have the shards be older than the manifest by more than a tick of the clock."""
+    for name in os.listdir(folder):
+        if name.endswith((".arrow", ".parquet")):
+            os.utime(os.path.join(folder, name), (1, 1))
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[], set[str]]:
+    """What tells the shards that were opened, to be looked into or read, since it was asked last."""
+    names: set[str] = set()
+
+    def watched(module: Any, name: str) -> None:
+        real = getattr(module, name)
+
+        def watching(path: Any, *arguments: Any, **more: Any) -> Any:
+            names.add(os.path.basename(str(path)))
+            return real(path, *arguments, **more)
+
+        monkeypatch.setattr(module, name, watching)
+
+    watched(os, "open")
+    watched(pa, "memory_map")
+
+    def found() -> set[str]:
+        shards = {name for name in names if name.startswith("reviews-")}  # not those that are being built
+        names.clear()
+        return shards
+
+    return found
 
 
 def _damage(folder: str, name: str, change: Callable[[bytearray], object]) -> None:
@@ -59,6 +94,79 @@ def test_opening_maps_only_the_shard_that_tells_the_schema(dataset: Dataset) -> 
     rows = open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()))
     assert len(os.listdir("/proc/self/fd")) <= before + 1
     assert len(rows) == 100
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+def test_nothing_is_opened_before_a_row_is_read(
+    tmp_path: Path, described: pa.Table, build: Build, opened: Callable[[], set[str]], file_format: str
+) -> None:
+    folder, manifest = build(str(tmp_path / "d"), described, file_format=file_format)
+    _age(folder)
+
+    rows = open_rows(folder, manifest, row_ranges("train[10:70]", manifest.split_lengths()))
+
+    assert rows.schema.equals(described.schema, check_metadata=True)
+    assert len(rows.slice(5, 50)) == 45
+    assert opened() == set()
+    assert rows.slice(25, 26).to_table()["id"].to_pylist() == [35]
+    assert opened() == {manifest.shards[1].name}
+
+
+def test_a_shard_that_changed_since_the_commit_is_looked_into(
+    tmp_path: Path, described: pa.Table, build: Build, opened: Callable[[], set[str]]
+) -> None:
+    folder, manifest = build(str(tmp_path / "d"), described)
+    _age(folder)
+    os.utime(os.path.join(folder, manifest.shards[2].name))
+
+    open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()))
+
+    assert opened() == {manifest.shards[2].name}
+
+
+@pytest.mark.parametrize("at", [0, -1])
+def test_damage_that_left_the_time_alone_is_found_when_the_shard_is_opened(
+    tmp_path: Path, described: pa.Table, build: Build, at: int
+) -> None:
+    folder, manifest = build(str(tmp_path / "d"), described)
+    _damage(folder, manifest.shards[1].name, lambda content: content.__setitem__(at, 0))
+    _age(folder)
+
+    rows = open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()))
+
+    assert rows.slice(0, 20).to_table()["id"].to_pylist() == list(range(20))
+    with pytest.raises(DamagedShardError, match=re.escape(manifest.shards[1].name)):
+        rows.slice(20, 21).to_table()
+
+
+def test_a_shard_that_is_cut_behind_the_plan_is_found_when_it_is_opened(
+    tmp_path: Path, described: pa.Table, build: Build
+) -> None:
+    folder, manifest = build(str(tmp_path / "d"), described)
+    rows = open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()))
+    _damage(folder, manifest.shards[1].name, lambda content: content.pop())
+    with pytest.raises(DamagedShardError, match="bytes where"):
+        rows.to_table()
+
+
+@pytest.mark.parametrize("schema", ["", "another"])
+def test_the_schema_of_a_manifest_that_does_not_tell_it_is_that_of_the_first_shard(
+    tmp_path: Path, described: pa.Table, build: Build, opened: Callable[[], set[str]], schema: str
+) -> None:
+    folder, manifest = build(str(tmp_path / "d"), described)
+    _age(folder)
+    rows = open_rows(folder, replace(manifest, schema=schema), row_ranges("train[30:]", manifest.split_lengths()))
+    assert rows.schema.equals(described.schema, check_metadata=True)
+    assert opened() == {manifest.shards[1].name}
+
+
+def test_the_features_of_a_manifest_may_be_more_than_its_columns(tmp_path: Path, described: pa.Table, build: Build) -> None:
+    folder, manifest = build(str(tmp_path / "d"), described)
+    wider = Features({**(manifest.info.features or {}), "more": Value("int8")})
+    found = open_rows(
+        folder, replace(manifest, info=DatasetInfo(features=wider)), row_ranges("train", manifest.split_lengths())
+    )
+    assert found.to_table().equals(described)
 
 
 def test_no_ranges_are_no_rows_of_the_schema(dataset: Dataset, table: pa.Table) -> None:

@@ -1,0 +1,127 @@
+"""Where the rows of tables stand: in which file, at which number, through every way in which tables are made of others."""
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core.meta.rows import row_ranges
+from datasets_core.store.beside import beside, spread
+from datasets_core.store.filled import filled
+from datasets_core.store.manifest import Manifest
+from datasets_core.store.places import Places, Standing, standing_of_file
+from datasets_core.store.source import open_rows
+from datasets_core.store.table import RowTable
+
+Build = Callable[..., tuple[str, Manifest]]
+
+
+@pytest.fixture
+def rows(dataset: tuple[str, Manifest]) -> RowTable:
+    folder, manifest = dataset
+    return open_rows(folder, manifest, row_ranges("train[90:]+train[5:45]", manifest.split_lengths()))
+
+
+def _found(table: RowTable) -> list[tuple[str, int]]:
+    places = table.places
+    files, rows = places.split(places.keys(np.arange(len(table))))
+    return [(places.paths[file].rpartition("/")[2], row) for file, row in zip(files.tolist(), rows.tolist(), strict=True)]
+
+
+def _expected(numbers: list[int]) -> list[tuple[str, int]]:
+    return [(f"reviews-train-{number // 20:05d}-of-00005.arrow", number % 20) for number in numbers]
+
+
+def test_rows_stand_where_the_shards_say(rows: RowTable) -> None:
+    assert _found(rows) == _expected([*range(90, 100), *range(5, 45)])
+    assert rows.places.rows(rows.places.keys(np.arange(50))).tolist() == list(range(50))
+
+
+@pytest.mark.parametrize(
+    "derived",
+    [
+        pytest.param(lambda rows: rows.select(["text"]), id="columns"),
+        pytest.param(lambda rows: rows.rename(["a", "b", "c"]).select(["b"]), id="renamed"),
+        pytest.param(lambda rows: pickle.loads(pickle.dumps(rows)), id="another process"),
+        pytest.param(lambda rows: filled(rows, pa.schema([*rows.schema, ("new", pa.int8())])), id="wider"),
+        pytest.param(lambda rows: spread(rows, [[0]], pa.schema([rows.schema.field(0)])), id="spread"),
+        pytest.param(lambda rows: beside(rows, _numbers(len(rows))), id="beside, left"),
+        pytest.param(lambda rows: beside(_numbers(len(rows)), rows), id="beside, right"),
+    ],
+)
+def test_rows_stand_where_they_stood_whatever_becomes_of_their_columns(
+    rows: RowTable, derived: Callable[[RowTable], RowTable]
+) -> None:
+    table = derived(rows)
+    assert _found(table) == _found(rows)
+    assert _found(table.slice(7, 30)) == _found(rows)[7:30]
+    assert _found(RowTable.concat([table.slice(20, 30), table.slice(0, 5)])) == _found(rows)[20:30] + _found(rows)[:5]
+
+
+def _numbers(count: int) -> RowTable:
+    return RowTable.from_table(pa.table({"number": pa.array(range(count))}))
+
+
+def test_rows_that_were_read_into_memory_stand_where_they_stood(dataset: tuple[str, Manifest]) -> None:
+    folder, manifest = dataset
+    ranges = row_ranges("train[15:45]", manifest.split_lengths())
+    table = open_rows(folder, manifest, ranges, in_memory=True)
+    assert _found(table) == _expected(list(range(15, 45)))
+    assert _found(pickle.loads(pickle.dumps(table.slice(3, 20)))) == _expected(list(range(18, 35)))
+    assert table.files == []
+
+
+def test_rows_of_no_build_stand_nowhere(dataset: tuple[str, Manifest]) -> None:
+    folder, manifest = dataset
+    cached = open_rows(folder, manifest, row_ranges("train[:5]", manifest.split_lengths()), has_ids=False)
+    built = open_rows(folder, manifest, row_ranges("train[:5]", manifest.split_lengths()))
+    assert cached.places.paths == ()
+    assert cached.places.keys(np.arange(5)).tolist() == [-1] * 5
+    assert cached.places.rows(np.array([0])).tolist() == [-1]
+    places = RowTable.concat([cached, built]).places
+    assert places.keys(np.arange(10)).tolist() == [-1] * 5 + [0, 1, 2, 3, 4]
+    assert places.rows(np.arange(6)).tolist() == [5, 6, 7, 8, 9, -1]
+
+
+def test_places_open_nothing(tmp_path: Path, described: pa.Table, build: Build) -> None:
+    folder, manifest = build(str(tmp_path / "d"), described)
+    rows = open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()))
+    assert rows.places.rows(np.array([42])).tolist() == [42]
+    assert folder not in Path("/proc/self/maps").read_text()
+
+
+class _File:
+    def __init__(self, number: int, rows: list[int]) -> None:
+        self.number, self.rows = number, rows
+
+    def standing(self) -> Standing:
+        return standing_of_file(f"{self.number}.arrow", self.rows)
+
+
+@given(
+    batches=st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=4), min_size=1, max_size=4),
+    ranges=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(1, 4)), max_size=8),
+)
+def test_the_row_of_a_key_is_the_first_that_has_it(batches: list[list[int]], ranges: list[tuple[int, int, int, int]]) -> None:
+    shards = [_File(number, rows) for number, rows in enumerate(batches)]
+    pieces = []
+    for shard, batch, first, count in ranges:  # that overlap as they like
+        rows = batches[shard % len(batches)]
+        left = rows[batch % len(rows)] - first
+        if left > 0:
+            pieces.append([shard % len(batches), batch % len(rows), first, min(count, left)])
+    places = Places(shards, np.array(pieces, np.int64).reshape(-1, 4))
+
+    size = sum(piece[3] for piece in pieces)
+    keys = places.keys(np.arange(size))
+    expected = [keys.tolist().index(key) for key in keys.tolist()]
+    assert places.rows(keys).tolist() == expected
+    files, rows_ = places.split(keys)
+    assert [places.key(file, row) for file, row in zip(files.tolist(), rows_.tolist(), strict=True)] == keys.tolist()
+    absent = sorted(set(range(60)) - set(keys.tolist()))
+    assert places.rows(np.array(absent)).tolist() == [-1] * len(absent)
