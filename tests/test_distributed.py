@@ -1,10 +1,27 @@
-"""Rows divided among nodes: each row for one."""
+"""Rows divided among nodes and processes: each row for one."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from datasets_core import Dataset
+import datasets_core
+from datasets_core import (
+    Dataset,
+    ReadInstruction,
+    Split,
+    even_splits,
+    load_dataset,
+    load_dataset_builder,
+    split_for_jax_process,
+    split_for_process,
+    split_for_torch_process,
+)
 from datasets_core.distributed import split_dataset_by_node
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, MissingDependencyError, RankError
 
 DATASET = Dataset.from_dict({"a": list(range(11))})
 
@@ -34,3 +51,159 @@ def test_nodes_take_shards_where_their_number_allows_it_and_else_every_so_many_r
 def test_what_does_not_exist_is_refused(rank: int, size: int, strategy: str) -> None:
     with pytest.raises(ConfigurationError):
         split_dataset_by_node(DATASET, rank, size, strategy)
+
+
+# -- splits ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_a_process_gets_its_even_part(drop: bool) -> None:
+    assert [split_for_process("train[75%:]+test", rank, 3, drop) for rank in range(3)] == even_splits(
+        "train[75%:]+test", 3, drop
+    )
+
+
+@pytest.mark.parametrize("rank", [3, -1])
+def test_a_process_that_does_not_exist_is_refused(rank: int) -> None:
+    with pytest.raises(RankError) as caught:
+        split_for_process("train", rank, 3)
+    assert isinstance(caught.value, IndexError)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, None])
+def test_a_number_of_processes_that_means_nothing_is_refused(size: Any) -> None:
+    with pytest.raises(ConfigurationError, match="among world_size="):
+        split_for_process("train", 0, size)
+
+
+def test_jax_tells_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jax", SimpleNamespace(process_index=lambda: 1, process_count=lambda: 3))
+    assert split_for_jax_process("train+test") == even_splits("train+test", 3)[1]
+    assert split_for_jax_process("train", drop_remainder=True) == even_splits("train", 3, drop_remainder=True)[1]
+
+
+def test_a_missing_jax_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(MissingDependencyError, match="jax"):
+        split_for_jax_process("train")
+
+
+def _torch(monkeypatch: pytest.MonkeyPatch, *, initialised: bool) -> None:
+    told = SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: initialised, get_rank=lambda: 2, get_world_size=lambda: 4
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(distributed=told))
+    monkeypatch.setitem(sys.modules, "torch.distributed", told)
+
+
+def test_torch_tells_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    _torch(monkeypatch, initialised=True)
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    assert split_for_torch_process("train") == even_splits("train", 4)[2]
+    assert split_for_torch_process("train", drop_remainder=True) == even_splits("train", 4, True)[2]
+
+
+def test_torchrun_tells_its_processes_before_torch_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    _torch(monkeypatch, initialised=False)
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    assert split_for_torch_process("train") == even_splits("train", 3)[1]
+
+
+@pytest.mark.parametrize(("rank", "size"), [(None, None), ("1", None), (None, "2"), ("x", "2"), ("-1", "2")])
+def test_processes_that_nobody_tells_are_asked_for(monkeypatch: pytest.MonkeyPatch, rank: str | None, size: str | None) -> None:
+    _torch(monkeypatch, initialised=False)
+    for name, value in (("RANK", rank), ("WORLD_SIZE", size)):
+        monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=r"torch\.distributed is not initialised.*init_process_group"):
+        split_for_torch_process("train")
+
+
+def test_dividing_a_split_imports_neither_torch_nor_jax(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("torch", "torch.distributed", "jax"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    assert split_for_torch_process("train") == split_for_process("train", 1, 3)
+    assert not {"torch", "jax"} & set(sys.modules)
+
+
+# -- and read ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["load_dataset", "as_dataset"])
+def read(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Any], Any]:
+    """Eleven rows of `train` and four of `test` by either entrance."""
+    files = {}
+    for name, rows in (("train", range(11)), ("test", range(100, 104))):
+        files[name] = str(tmp_path / f"{name}.csv")
+        Path(files[name]).write_text("a\n" + "".join(f"{row}\n" for row in rows), encoding="utf-8")
+    cache = str(tmp_path / "cache")
+    if request.param == "load_dataset":
+        return lambda split: load_dataset("csv", data_files=files, split=split, cache_dir=cache)
+    builder = load_dataset_builder("csv", data_files=files, cache_dir=cache)
+    builder.download_and_prepare()
+    return lambda split: builder.as_dataset(split=split)
+
+
+def _values(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {name: _values(each) for name, each in found.items()}
+    if isinstance(found, (list, tuple)):
+        return type(found)(map(_values, found))
+    return found["a"][:]
+
+
+TRAIN, TEST = list(range(11)), list(range(100, 104))
+
+
+@pytest.mark.parametrize(
+    ("split", "wanted"),
+    [
+        (None, {"train": TRAIN, "test": TEST}),
+        (["train", "test[:50%]"], [TRAIN, TEST[:2]]),
+        (("test", Split.TRAIN), (TEST, TRAIN)),
+        ({"fit": "train[:3]", "check": ["test", "train[-1:]"]}, {"fit": [0, 1, 2], "check": [TEST, [10]]}),
+        (ReadInstruction("train", from_=50, to=75, unit="%") + ReadInstruction("test"), [6, 7, *TEST]),
+        (ReadInstruction("train", to=2, unit="abs") + "test[1:]", [0, 1, *TEST[1:]]),
+        (even_splits("train", 3), [TRAIN[:4], TRAIN[4:8], TRAIN[8:]]),
+        (even_splits("train", 3, drop_remainder=True), [TRAIN[:3], TRAIN[3:6], TRAIN[6:9]]),
+        (even_splits("train+test", 3)[1] + "test[:1]", [4, 5, 6, 7, 102, 100]),
+        ("train(even3[1])", TRAIN[4:8]),
+        (even_splits("all", 2)[1], [*TRAIN[6:], *TEST[2:]]),
+        (even_splits({"fit": "train", "check": "test"}, 2)[0], {"fit": TRAIN[:6], "check": TEST[:2]}),
+        (split_for_process("train[:1]", 1, 2), []),
+        ("train[20:30]", []),
+        ("train[5:2]", []),
+        ("all", TRAIN + TEST),
+    ],
+    ids=str,
+)
+def test_every_form_of_split_is_read_alike(read: Callable[[Any], Any], split: Any, wanted: Any) -> None:
+    assert _values(read(split)) == wanted
+
+
+def test_the_parts_of_a_split_know_what_they_are(read: Callable[[Any], Any]) -> None:
+    for part in even_splits("train", 3):
+        assert str(read(part).split) == str(part)
+        assert read(part).info.splits[part].num_examples == len(read(part))
+
+
+@pytest.mark.parametrize("name", ["all", "ALL", "All"])
+def test_a_builder_may_not_call_a_split_all(tmp_path: Path, name: str) -> None:
+    class Own(datasets_core.GeneratorBasedBuilder):
+        VERSION = datasets_core.Version("1.0.0")
+
+        def _info(self) -> datasets_core.DatasetInfo:
+            return datasets_core.DatasetInfo(features=datasets_core.Features({"a": datasets_core.Value("int64")}))
+
+        def _split_generators(self, dl_manager: Any) -> list[Any]:
+            return [datasets_core.SplitGenerator(name=name)]
+
+        def _generate_examples(self) -> Any:
+            yield 0, {"a": 1}
+
+    with pytest.raises(ConfigurationError, match=f"calls a split '{name}', and 'all' means the union"):
+        Own(cache_dir=str(tmp_path)).download_and_prepare()

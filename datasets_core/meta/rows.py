@@ -46,8 +46,7 @@ def row_ranges(split: str | ReadInstruction, shard_lengths: Mapping[str, Sequenc
     >>> row_ranges("train[3:6]", {"train": [4, 4]})
     [RowRange(split='train', shard=0, start=3, stop=4), RowRange(split='train', shard=1, start=0, stop=2)]
     """
+    shards = {name: ShardLengths.of(lengths) for name, lengths in shard_lengths.items()}
     return [
-        RowRange(name, *piece)
-        for name, first, last in absolute(split, shard_lengths)
-        for piece in ShardLengths.of(shard_lengths[name]).pieces(first, last)
+        RowRange(name, *piece) for name, first, last in absolute(split, shards) for piece in shards[name].pieces(first, last)
     ]

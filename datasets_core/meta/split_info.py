@@ -11,7 +11,7 @@ from datasets_core.meta.file_instruction import FileInstruction as FileInstructi
 from datasets_core.meta.naming import shard_file_name
 from datasets_core.meta.row_ids import parse_row_id, row_id, shard_number
 from datasets_core.meta.shard_lengths import ShardLengths
-from datasets_core.meta.split import ALL, AbsoluteRange, ReadInstruction, is_split_name, parse_split
+from datasets_core.meta.split import ALL, AbsoluteRange, is_split_name, parse_split
 from datasets_core.meta.sub_split import SubSplitInfo as SubSplitInfo
 from datasets_core.meta.sub_split import file_instructions
 
@@ -128,11 +128,11 @@ class SplitInfo:
         return self.shards.borders[shard] + place
 
     def _shard(self, name: str) -> int | None:
-        """The shard with this file name; by the number in the name, so that no list of names is gone through."""
+        """The shard with this file name: by the number in the name, and by going through the names where they have none."""
         found = shard_number(name, self.num_shards, self.file_name)
-        if found is None and self.shard_names is not None and name in self.shard_names:
-            return self.shard_names.index(name)
-        return found
+        if found is not None or not self.shard_names or shard_number(self.shard_names[0], 1, self.file_name) == 0:
+            return found
+        return self.shard_names.index(name) if name in self.shard_names else None
 
     def to_dict(self) -> dict[str, Any]:
         """The form in which Hugging Face `datasets` stores a split."""
@@ -187,7 +187,7 @@ def _check(info: SplitInfo) -> None:
 
 
 class SplitDict(dict[str, SplitInfo]):
-    """The splits of a dataset by name; a split expression as key gives its `SubSplitInfo`.
+    """The splits of a dataset by name; a split expression as key gives its `SubSplitInfo`, a list, tuple or dict those of each.
 
     >>> splits = SplitDict.from_split_dict([{"name": "train", "num_examples": 10000}], dataset_name="reviews")
     >>> splits["train[:75%]"].num_examples
@@ -203,19 +203,18 @@ class SplitDict(dict[str, SplitInfo]):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and key in self:
             return super().__getitem__(str(key))
-        return self._of_nest(parse_split(key))
-
-    def _of_nest(self, nest: Any) -> Any:
-        if isinstance(nest, Mapping):
-            return {name: self._of_nest(inner) for name, inner in nest.items()}
-        if not isinstance(nest, ReadInstruction):
-            return type(nest)(self._of_nest(inner) for inner in nest)
+        if isinstance(key, Mapping):
+            return {name: self[inner] for name, inner in key.items()}
+        if isinstance(key, (list, tuple)):
+            found = [self[inner] for inner in key]
+            return found if isinstance(key, list) else tuple(found)
+        instruction = parse_split(key)
         if not self:
-            raise NotPreparedError(nest.to_spec(), dataset=self.dataset_name)
-        for part in nest.parts:
+            raise NotPreparedError(instruction.to_spec(), dataset=self.dataset_name)
+        for part in instruction.parts:
             if part.split not in self and part.split != ALL:
                 raise UnknownSplitError(part.split, known=self, dataset=self.dataset_name)
-        ranges = nest.to_absolute(self)
+        ranges = instruction.to_absolute(self)
         return SubSplitInfo.of_ranges(ranges, self, self._num_bytes(ranges), self.dataset_name)
 
     def _num_bytes(self, ranges: Iterable[AbsoluteRange]) -> int | None:

@@ -172,6 +172,18 @@ def test_a_hundred_slices_of_one_percent_are_even(total: int) -> None:
     assert (sum(sizes), max(sizes) - min(sizes) <= 1) == (total, True)
 
 
+@given(st.integers(0, 500))
+def test_ten_folds_by_comprehension_are_disjoint_and_complete(total: int) -> None:
+    def rows(spec: str) -> list[int]:
+        found = ReadInstruction.from_spec(spec).to_absolute({"train": total})
+        return [row for part in found for row in range(part.from_, part.to)]
+
+    checks = [rows(spec) for spec in [f"train[{k}%:{k + 10}%]" for k in range(0, 100, 10)]]
+    fits = [rows(spec) for spec in [f"train[:{k}%]+train[{k + 10}%:]" for k in range(0, 100, 10)]]
+    assert [row for check in checks for row in check] == list(range(total))
+    assert [sorted(fit + check) for fit, check in zip(fits, checks, strict=True)] == [list(range(total))] * 10
+
+
 @given(st.integers(100, 100_000), st.integers(0, 100))
 def test_dropping_remainders_makes_percents_multiples_of_one_percent(total: int, percent: int) -> None:
     def rows(to: int) -> int:

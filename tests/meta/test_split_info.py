@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
+from datasets_core.errors import (
+    ConfigurationError,
+    NotPreparedError,
+    RowIdError,
+    RowIndexError,
+    SplitSyntaxError,
+    UnknownSplitError,
+)
+from datasets_core.meta.even_splits import even_splits
 from datasets_core.meta.split import ReadInstruction, Split
 from datasets_core.meta.split_info import FileInstruction, SplitDict, SplitInfo
 
@@ -163,3 +171,82 @@ def test_stored_forms_that_mean_nothing_are_refused(forms: Any) -> None:
 
 def test_unknown_keys_of_stored_splits_are_left_out() -> None:
     assert SplitInfo.from_dict({"num_examples": 2, "of_tomorrow": 1}, name="a") == SplitInfo("a", 0, 2)
+
+
+def test_several_splits_give_the_info_of_each(splits: SplitDict) -> None:
+    train, slice_ = splits["train"], splits["train[2:]"]
+    assert splits[["train", "train[2:]"]] == [train, slice_]
+    assert splits[("train", {"a": "train[2:]"})] == (train, {"a": slice_})
+    assert [part.num_examples for part in splits[even_splits("train", 3)]] == [4, 3, 3]
+
+
+def test_the_keys_are_the_real_splits(splits: SplitDict) -> None:
+    assert list(splits.keys()) == ["train", "test"]
+    assert splits["all"].num_examples == 15
+
+
+@pytest.mark.parametrize("key", ["train", "train[:5]", "all", ReadInstruction("train"), even_splits("train", 2)[0]], ids=str)
+def test_splits_that_are_not_built_yet_are_a_missing_key(key: Any) -> None:
+    with pytest.raises(NotPreparedError, match=r"No split of 'ds' is known yet.*download_and_prepare") as caught:
+        SplitDict(dataset_name="ds")[key]
+    assert isinstance(caught.value, KeyError)
+
+
+def test_a_split_of_unknown_length_is_no_matter_to_others() -> None:
+    splits = SplitDict.from_split_dict([{"name": "a", "num_examples": None}, {"name": "b", "num_examples": 4}])
+    assert splits["b[1:]"].num_examples == 3
+
+
+def test_file_names_are_told_in_order(splits: SplitDict) -> None:
+    assert splits["train"].filenames == ["ds-train-00000-of-00002.arrow", "ds-train-00001-of-00002.arrow"]
+
+
+def test_lengths_that_change_are_counted_anew() -> None:
+    info = SplitInfo("train", None, 3, [1, 2])
+    assert info.shards.total == 3
+    assert info.shards is info.shards
+    assert info.shard_lengths is not None
+    info.shard_lengths.append(4)
+    assert (info.shards.total, len(info.file_instructions)) == (7, 3)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.booleans())
+def test_an_id_is_that_of_its_row_and_of_no_other(shard_lengths: list[int], odd: bool) -> None:
+    total = sum(shard_lengths)
+    info = SplitInfo("train", None, total, shard_lengths, dataset_name="ds")
+    if odd:
+        info.shard_names = [f"{'x' * shard}.arrow" for shard in range(len(shard_lengths))]
+    ids = [info.row_id(row) for row in range(total)]
+    assert len(set(ids)) == total
+    assert [info.locate(each) for each in ids] == list(range(total))
+    assert [info.locate(each.encode()) for each in ids] == list(range(total))
+    assert [info.row_id(row - total) for row in range(total)] == ids
+
+
+def test_an_id_says_the_split(splits: SplitDict) -> None:
+    assert [splits.locate(splits[name].row_id(3)) for name in splits] == [("train", 3), ("test", 3)]
+
+
+@pytest.mark.parametrize(
+    ("id", "reason"),
+    [
+        ("ds-dev-00000-of-00001.arrow__0", "no file is called 'ds-dev-00000-of-00001.arrow'"),
+        ("ds-test-00000-of-00001.arrow__5", "that file has 5 rows"),
+        ("ds-test-00000-of-00001.arrow", "it is not"),
+    ],
+)
+def test_the_id_of_no_row_is_refused_by_its_text(splits: SplitDict, id: str, reason: str) -> None:
+    with pytest.raises(RowIdError, match=reason) as caught:
+        splits.locate(id)
+    assert repr(id) in str(caught.value)
+
+
+def test_the_id_of_another_split_is_refused(splits: SplitDict) -> None:
+    with pytest.raises(RowIdError, match="no row of 'ds': no file of split 'train'"):
+        splits["train"].locate(splits["test"].row_id(0))
+
+
+@pytest.mark.parametrize("index", [10, -11])
+def test_the_id_of_a_row_that_is_not_there_is_refused(splits: SplitDict, index: int) -> None:
+    with pytest.raises(RowIndexError):
+        splits["train"].row_id(index)
