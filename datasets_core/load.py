@@ -46,6 +46,8 @@ def load_dataset(
     *,
     shuffle_files: bool = False,
     read_config: ReadConfig | None = None,
+    register_checksums: bool = False,
+    force_checksums_validation: bool = False,
     **config_kwargs: Any,
 ) -> Any:
     """Load a dataset, building it first where the cache does not hold it yet.
@@ -72,6 +74,8 @@ def load_dataset(
         shuffle_files: read the files in random order, another one in each iteration; the result is a stream.
         read_config: read files in turn, as `ReadConfig` tells; the result is a stream.  Without these two arguments rows
             come in their order, one file after the other.
+        register_checksums: write size and sha256 of what is downloaded into the `checksums.tsv` beside the script.
+        force_checksums_validation: each URL that is downloaded must be registered there.
         config_kwargs: options of the builder's config, such as `sep=` of csv; `trust_remote_code=True` lets a script that is
             found in a folder run, and `False` no script at all;
             `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
@@ -125,6 +129,8 @@ def load_dataset(
         verification_mode=checks,
         num_proc=num_proc,
         storage_options=storage_options,
+        register_checksums=register_checksums,
+        force_checksums_validation=force_checksums_validation,
     )
     _check_splits(wanted, builder.info.splits or (), os.fspath(path))
     return builder.as_dataset(split=split, in_memory=keep_in_memory, shuffle_files=shuffle_files, read_config=read_config)
