@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Collection, Iterator, Mapping
+from types import NoneType
 from typing import Any
 
 from datasets_core import logging
@@ -16,8 +17,11 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownO
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
+from datasets_core.files import local_path
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
+from datasets_core.meta.reference import split_version
 from datasets_core.meta.split import ReadInstruction, Split, parse_split
+from datasets_core.meta.version import Version
 from datasets_core.resolve.request import Request
 from datasets_core.resolve.resolve import resolve
 from datasets_core.stream.read_config import ReadConfig
@@ -44,6 +48,7 @@ def load_dataset(
     num_proc: int | None = None,
     storage_options: dict[str, Any] | None = None,
     *,
+    version: str | Version | None = None,
     shuffle_files: bool = False,
     read_config: ReadConfig | None = None,
     register_checksums: bool = False,
@@ -54,7 +59,8 @@ def load_dataset(
 
     Args:
         path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of its own name), or one
-            data file or URL.
+            data file or URL.  A local path may end with a version or a pattern, `"reviews.py:1.*.*"`, and name the config
+            before it, `"folder/reviews/en:1.0.0"`.  What is gone is read from the cache, where it was prepared before.
         name: config; None is the default one.
         data_dir: narrows the folder; for a script, the files that were downloaded by hand.
         data_files: paths, globs or URLs, alone, in a list, or by split.
@@ -71,6 +77,8 @@ def load_dataset(
         streaming: not in this version.
         num_proc: worker processes of a build.
         storage_options: for the file systems of URLs.
+        version: which version: of a pattern such as `1.*.*` the highest that is listed; `"experimental_latest"` is the highest
+            of all, None the canonical one.
         shuffle_files: read the files in random order, another one in each iteration; the result is a stream.
         read_config: read files in turn, as `ReadConfig` tells; the result is a stream.  Without these two arguments rows
             come in their order, one file after the other.
@@ -118,6 +126,7 @@ def load_dataset(
         revision=revision,
         token=token,
         storage_options=storage_options,
+        version=version,
         **config_kwargs,
     )
     builder = _resolved(request)
@@ -177,6 +186,8 @@ def load_dataset_builder(
     revision: str | None = None,
     token: bool | str | None = None,
     storage_options: dict[str, Any] | None = None,
+    *,
+    version: str | Version | None = None,
     **config_kwargs: Any,
 ) -> DatasetBuilder:
     """The builder of a dataset, with its info, of a built one its splits and sizes too; nothing is downloaded or built.
@@ -203,6 +214,7 @@ def load_dataset_builder(
         revision=revision,
         token=token,
         storage_options=storage_options,
+        version=version,
         **config_kwargs,
     )
     builder = _resolved(request)
@@ -230,6 +242,7 @@ def request_of(
     revision: str | None = None,
     token: bool | str | None = None,
     storage_options: dict[str, Any] | None = None,
+    version: str | Version | None = None,
     **config_kwargs: Any,
 ) -> Request:
     """The arguments of `load_dataset` as one value, checked.
@@ -251,8 +264,9 @@ def request_of(
         raise ArgumentTypeError(f"storage_options is {storage_options!r}. Give a dict of options for the file system.")
     if token is None and download_config is not None:
         token = download_config.token
+    place, asked = _versioned(os.fspath(path), version)
     return Request(
-        os.fspath(path),
+        place,
         name=None if name is None else str(name),
         data_dir=_path("data_dir", data_dir),
         data_files=data_files,
@@ -263,7 +277,20 @@ def request_of(
         storage_options=storage_options,
         trust_remote_code=trusted,
         options=config_kwargs,
+        version=asked,
     )
+
+
+def _versioned(path: str, version: str | Version | None) -> tuple[str, str | Version | None]:
+    """The path, and the version that is asked for behind it or beside it."""
+    if not isinstance(version, (str, Version, NoneType)):
+        raise ArgumentTypeError(f"version is {version!r}. Give a version such as '1.0.0', or a pattern such as '1.*.*'.")
+    place, suffix = split_version(path)
+    if suffix is None or os.path.exists(local_path(path)):  # a colon may be part of a name
+        return path, version
+    if version is not None:
+        raise ArgumentTypeError(f"{path!r} names a version, and version={str(version)!r} another. Say it once.")
+    return place, suffix
 
 
 def _path(argument: str, value: str | os.PathLike[str] | None) -> str | None:

@@ -11,12 +11,13 @@ from datasets_core.building import checks
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.building.prepared_folders import check_whole, versions_below
+from datasets_core.building.prepared_folders import check_whole, the_one, versions_below, whole_builds
 from datasets_core.building.versions import NO_VERSION, Versions
 from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetNotFoundError
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadMode
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.version import Version
 from datasets_core.store.layout import MANIFEST_NAME, located
 from datasets_core.store.manifest import Manifest, read_manifest
 
@@ -121,6 +122,7 @@ def builder_from_directory(path: str | os.PathLike[str], storage_options: dict[s
     Raises:
         DatasetNotFoundError: nothing that this library built stands there; versions below are named.
         ManifestError: what stands there is broken.
+        ConfigurationError: it is the folder of a version in the cache, and several builds stand there.
 
     >>> import tempfile
     >>> from datasets_core import load_dataset_builder
@@ -136,7 +138,12 @@ def builder_from_directory(path: str | os.PathLike[str], storage_options: dict[s
     folder = folder_of_dataset(path)
     manifest = read_manifest(folder, storage_options)
     if manifest is None:
-        raise DatasetNotFoundError(_nothing_in(folder, storage_options))
+        version = os.path.basename(folder)
+        builds = whole_builds(folder, Version(version), storage_options) if Version.is_valid(version) else []
+        found = the_one(builds, os.path.basename(os.path.dirname(folder)))  # the cache has a folder for each build
+        if found is None:
+            raise DatasetNotFoundError(_nothing_in(folder, storage_options))
+        folder, manifest = found.folder, found.manifest
     return ReadOnlyBuilder(folder, manifest, storage_options)
 
 

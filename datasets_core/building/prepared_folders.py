@@ -89,6 +89,8 @@ def the_one(builds: list[Prepared], name: str) -> Prepared | None:
 def whole_builds(folder: str, version: Version, storage_options: dict[str, Any] | None = None) -> list[Prepared]:
     """What stands whole in the folder of a version, or in the folders of its builds; what is broken is passed over."""
     found: list[Prepared] = []
+    if not files.is_url(folder) and not os.path.isdir(folder):
+        return found
     builds = [child for child in _folders(folder, storage_options) if parse_staging(child) is None]
     for place in [folder, *(files.join(folder, child) for child in builds)]:
         try:

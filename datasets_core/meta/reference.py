@@ -1,4 +1,4 @@
-"""`DatasetRef`: parses `owner/name/config:version`."""
+"""`DatasetRef`: parses `owner/name/config:version`; the version at the end of a path."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import re
 from dataclasses import dataclass
 
 from datasets_core.errors import ReferenceSyntaxError
+from datasets_core.files import is_url
 from datasets_core.meta.version import check_pattern
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
+VERSION_LIKE = r"(?:\d+|\*)(?:\.(?:\d+|\*)){2}"
+_VERSIONED = re.compile(rf"(?P<path>.+):(?P<version>{VERSION_LIKE})", re.DOTALL)
 _CONFIG = re.compile(r"[^\s<>:/\\|?*\x00-\x1f][^<>:/\\|?*\x00-\x1f]*")
 
 
@@ -60,6 +63,21 @@ class DatasetRef:
     def __str__(self) -> str:
         config = f"/{self.config}" if self.config else ""
         return self.repository + config + (f":{self.version}" if self.version else "")
+
+
+def split_version(path: str) -> tuple[str, str | None]:
+    """A path, and the version or pattern that follows it after a colon; None where none does.  A URL has none.
+
+    Raises:
+        ReferenceSyntaxError: numbers with leading zeros.
+
+    >>> split_version("data/reviews.py:1.*.*"), split_version("C:/reviews"), split_version("reviews:latest")
+    (('data/reviews.py', '1.*.*'), ('C:/reviews', None), ('reviews:latest', None))
+    """
+    found = _VERSIONED.fullmatch(path)
+    if found is None or (is_url(path) and not path.startswith("file://")):
+        return path, None
+    return found["path"], check_pattern(found["version"])
 
 
 def _wrong(text: str, reason: str) -> ReferenceSyntaxError:

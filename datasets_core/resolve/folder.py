@@ -69,13 +69,12 @@ class FolderSource:
         best = infer_format(found, dataset=asked.path, options={**entry.options, **asked.options})
         written = dict(entry.options)
         features = written.pop("features", None)
-        if entry.version is not None:
-            written["version"] = entry.version
         if features is None and finished is not None:
             features = finished.info.features
         made = replace(asked, features=asked.features or features).builder(
             registry.builder_class(best.name),
             {**best.options, **written, **asked.options},
+            recorded=entry.version,
             dataset_name=_dataset_name(self.folder),
             config_name=entry.name,
             base_path=self.folder,

@@ -10,17 +10,19 @@ from typing import Any, Protocol
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.versions import Versions
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_files, list_folder
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.version import Version
 from datasets_core.resolve.web import versioned
 
 DEFAULT = "default"
 # What a builder is told by the library: a card or a user that could say it as an option would choose the folder of the build.
 _ARGUMENTS = frozenset(inspect.signature(DatasetBuilder.__init__).parameters)
-_RESERVED = _ARGUMENTS - {"writer_batch_size", "version", "config_kwargs"} | {"name"}
+_RESERVED = _ARGUMENTS - {"writer_batch_size", "config_kwargs"} | {"name"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Request:
         storage_options: for the file systems of URLs.
         trust_remote_code: True lets a script that is found in a folder run, False none at all; None those that are named.
         options: for the builder's config.
+        version: version, pattern or "experimental_latest"; None is the canonical one.
     """
 
     path: str
@@ -52,13 +55,24 @@ class Request:
     storage_options: dict[str, Any] | None = None
     trust_remote_code: bool | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    version: str | Version | None = None
 
-    def builder(self, cls: type[DatasetBuilder], options: Mapping[str, Any], **own: Any) -> DatasetBuilder:
+    def builder(
+        self, cls: type[DatasetBuilder], options: Mapping[str, Any], *, recorded: Version | str | None = None, **own: Any
+    ) -> DatasetBuilder:
         """A builder of `cls` with what every kind of source passes on.
+
+        Args:
+            cls: its class.
+            options: for its config.
+            recorded: the version that is recorded of the dataset, the only one that there is.
+            own: what this kind of source says to a builder.
 
         Raises:
             ConfigurationError: an option that has the name of something that the library says to a builder.
+            UnknownVersionError: another version than the recorded one is asked for.
         """
+        version = self.version if recorded is None else Versions.of(recorded).pick(self.version, dataset=self.path)
         clash = sorted(_RESERVED & options.keys())
         if clash:
             raise ConfigurationError(
@@ -71,6 +85,7 @@ class Request:
             features=self.features,
             token=self.token,
             storage_options=self.storage_options,
+            version=version,
             **own,
             **options,
         )

@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UntrustedScriptError
+from datasets_core.errors import (
+    ConfigurationError,
+    DatasetNotFoundError,
+    UnknownConfigError,
+    UnknownVersionError,
+    UntrustedScriptError,
+)
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve import registry
@@ -27,9 +33,15 @@ def resolve(request: Request) -> DatasetBuilder:
         DatasetNotFoundError: the path names nothing.
         DataFilesNotFoundError: a pattern or a folder holds no data file.
         UntrustedScriptError: the folder holds a script, and nobody trusted it.
-        UnknownConfigError, UnknownOptionError, UnknownFormatError: a name that does not exist.
+        UnknownConfigError, UnknownVersionError, UnknownOptionError, UnknownFormatError: a name that does not exist.
     """
-    return source_of(request).builder()
+    try:
+        return source_of(request).builder()
+    except UnknownVersionError as error:
+        builder = _prepared_before(request, error.version)
+        if builder is None:
+            raise
+        return builder
 
 
 def source_of(request: Request) -> Source:
@@ -50,11 +62,45 @@ def source_of(request: Request) -> Source:
         if not os.path.isfile(script):
             return _folder(request, local)
         return _script(request, script, is_trusted=request.trust_remote_code is True)
-    if local.endswith(".py"):
+    if local.endswith(".py") and os.path.isfile(local):
         return _script(request, local, is_trusted=request.trust_remote_code is not False)
     if os.path.isfile(local):
         return _file_source(request, local)
+    return _source_of_missing(request, local)
+
+
+def _source_of_missing(request: Request, local: str) -> Source:
+    """Where a path names nothing: the config of what its front names, or what was prepared before the path was removed."""
+    from datasets_core.resolve.from_cache import prepared_source  # 2 ms that a path which exists does without
+
+    folder, name = os.path.split(request.path.rstrip("/"))
+    if request.name is None and folder and name and _has_configs(folder, is_versioned=request.version is not None):
+        return source_of(replace(request, path=folder, name=name))
+    prepared = prepared_source(request)
+    if prepared is not None:
+        return prepared
+    if local.endswith(".py"):
+        return _script(request, local, is_trusted=request.trust_remote_code is not False)
     raise _not_found(request, local)
+
+
+def _prepared_before(request: Request, version: str) -> DatasetBuilder | None:
+    """What older code prepared of a version that the present code does not list."""
+    from datasets_core.resolve.from_cache import prepared_source
+
+    try:
+        prepared = prepared_source(request, f"lists no version {version!r}")
+    except (DatasetNotFoundError, UnknownConfigError):
+        return None
+    return None if prepared is None else prepared.builder()
+
+
+def _has_configs(path: str, *, is_versioned: bool) -> bool:
+    """Whether `path` is a script, or with a version behind it any folder."""
+    local = os.path.abspath(files.local_path(path))
+    if os.path.isdir(local):
+        return is_versioned or os.path.isfile(os.path.join(local, f"{os.path.basename(local)}.py"))
+    return local.endswith(".py") and os.path.isfile(local)
 
 
 def _source_at_url(request: Request) -> Source:
@@ -100,6 +146,12 @@ def _file_source(request: Request, path: str) -> FormatSource:
 def _not_found(request: Request, local: str) -> DatasetNotFoundError:
     formats = ", ".join(registry.known_formats())
     there = f"There is no folder, script or data file {local}, and no format {request.path!r} (formats: {formats})."
+    name, colon, version = request.path.rpartition(":")
+    if colon and name and not os.path.dirname(version):
+        return DatasetNotFoundError(
+            f"{there} What follows the colon, {version!r}, is no version: write {name + ':1.0.0'!r} or {name + ':1.*.*'!r}, "
+            "or version='experimental_latest'."
+        )
     if request.path.count("/") <= 1 and not request.path.startswith((".", "~", "/")):
         return DatasetNotFoundError(
             f"{there} Check the path; this version does not load from the Hugging Face Hub, so download a Hub dataset first."
