@@ -74,8 +74,8 @@ def split_for_jax_process(split: Any, drop_remainder: bool = False) -> Any:
         split: any split, or a list, tuple or dict of them.
         drop_remainder: leave out the rows that remain, so that all processes have the same number.
 
-    >>> split_for_jax_process("train", drop_remainder=True)  # doctest: +SKIP
-    ReadInstruction('train(even4_dropremainder[1])')
+    >>> split_for_jax_process("train", drop_remainder=True)  # where there is one process
+    ReadInstruction('train')
 
     Raises:
         MissingDependencyError: JAX is not installed.
@@ -95,7 +95,9 @@ def split_for_torch_process(split: Any, drop_remainder: bool = False) -> Any:
         split: any split, or a list, tuple or dict of them.
         drop_remainder: leave out the rows that remain, so that all processes have the same number.
 
-    >>> split_for_torch_process("train")  # doctest: +SKIP
+    >>> from unittest.mock import patch
+    >>> with patch.dict("os.environ", RANK="1", WORLD_SIZE="4"):  # as torchrun sets them
+    ...     split_for_torch_process("train")
     ReadInstruction('train(even4[1])')
 
     Raises:
