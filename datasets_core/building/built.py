@@ -103,11 +103,13 @@ class Built:
     ) -> IterableDataset:
         from datasets_core.building.file_stream import Files, file_stream  # 5 ms that rows by number do without
 
-        opened = partial(self._rows, manifest, in_memory)
+        opened = partial(self._rows, manifest, in_memory, is_asked=False)  # of a stream that goes on, most files are behind
         files = Files(self.label, manifest, opened, paths_below(self._own_folders()))
         return file_stream(files, split, config, shuffles=shuffles)
 
-    def _rows(self, manifest: Manifest, in_memory: bool | None, ranges: Sequence[RowRange]) -> RowTable:
+    def _rows(
+        self, manifest: Manifest, in_memory: bool | None, ranges: Sequence[RowRange], *, is_asked: bool = True
+    ) -> RowTable:
         size = manifest.info.dataset_size or 0
         return open_rows(
             self._output_dir,
@@ -115,6 +117,7 @@ class Built:
             ranges,
             in_memory=0 < size < settings().max_memory_bytes if in_memory is None else in_memory,
             storage_options=self._output_storage_options,
+            is_asked=is_asked,
         )
 
     def _own_folders(self) -> Iterator[str]:

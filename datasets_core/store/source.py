@@ -31,6 +31,7 @@ def open_rows(
     in_memory: bool = False,
     storage_options: dict[str, Any] | None = None,
     has_ids: bool = True,
+    is_asked: bool = True,
 ) -> RowTable:
     """The rows of `ranges`, in their order.
 
@@ -44,6 +45,7 @@ def open_rows(
         in_memory: read the shards instead of mapping them.
         storage_options: for fsspec.
         has_ids: its rows have ids; not those of a cache, whose files have names that no one else knows.
+        is_asked: False leaves the disk alone: what is missing is found when it is read.
 
     Raises:
         DamagedShardError: a shard is missing, cut or altered.
@@ -54,7 +56,8 @@ def open_rows(
     for found in ranges:
         numbers.setdefault((found.split, found.shard), len(numbers))
     records = [by_split[split][shard] for split, shard in numbers]
-    check_shards(folder, records, manifest.file_format, storage_options)
+    if is_asked:
+        check_shards(folder, records, manifest.file_format, storage_options)
     shelf = Shelf()
 
     def opened(record: ShardRecord, schema: pa.Schema | None) -> FileShard:

@@ -108,9 +108,15 @@ class _Rounds:
         keys = self._slot * self._span + self._first
         self._by_slot = np.argsort(keys)
         self._keys = keys[self._by_slot]
+        self._known: tuple[int, Ints, Ints, Ints] | None = None  # the last cut that was read
 
     def at(self, places: Ints) -> tuple[Ints, Ints]:
         """See `Interleave.at`."""
+        if not len(places):
+            return places, places
+        first, last = np.searchsorted(self._starts, [places.min(), places.max()], side="right").tolist()
+        if first == last:
+            return self._behind_cut(first - 1, places)
         cuts = np.searchsorted(self._starts, places, side="right") - 1
         rounds, within = np.divmod(places - self._starts[cuts], self._per_round[cuts])
         rounds += self._cuts[cuts]
@@ -123,6 +129,19 @@ class _Rounds:
         file = files.ravel()[slot]
         before = np.where(slot % self._slots > 0, ends.ravel()[slot - 1], 0)
         return file, (rounds - self._first[file]) * self._block + within - before
+
+    def _behind_cut(self, cut: int, places: Ints) -> tuple[Ints, Ints]:
+        """See `Interleave.at`, of places behind one cut and before the next: the usual case, in half the time."""
+        if self._known is None or self._known[0] != cut:
+            visited, ended = self._visited(np.array([cut]))
+            ends = ended[0]
+            before = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+            done = (self._cuts[cut] - self._first[visited[0]]) * self._block - before
+            self._known = cut, visited[0], ends, done
+        _, files, ends, done = self._known
+        rounds, within = np.divmod(places - self._starts[cut], self._per_round[cut])
+        slot = np.searchsorted(ends, within, side="right")
+        return files[slot], rounds * self._block + within + done[slot]
 
     def _visited(self, cuts: Ints) -> tuple[Ints, Ints]:
         """For the rounds behind these cuts and for each slot: the file in it, and the rows of it and of the slots before it."""

@@ -14,12 +14,14 @@ import pyarrow as pa
 from datasets_core.features.base import Value
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
+from datasets_core.meta.row_ids import row_id
 from datasets_core.store.table import RowTable
 from datasets_core.stream.file_order import FileRows, shuffled_files
 from datasets_core.stream.interleave import Interleave
 from datasets_core.stream.permutation import Ints
-from datasets_core.stream.rows_of_table import one_batch
+from datasets_core.stream.rows_of_table import joined_batches, one_batch
 
+_ROWS_PER_RUN = 8  # neighbours are copied together, where there are so many on average
 _KNOWN_EPOCHS = 3  # orders that are kept: a repeated stream reads the end of one epoch and the beginning of the next
 
 
@@ -106,7 +108,7 @@ class RowsOfFiles:
             for epoch in np.unique(epochs).tolist():
                 chosen = np.flatnonzero(epochs == epoch)
                 files[chosen], rows[chosen] = self._at(places[chosen], epoch)
-        batch = self._gathered(self._starts[files] + rows)
+        batch = self._gathered(files, rows)
         if not self.id_columns:
             return batch
         return self._with_ids(batch, files, rows)
@@ -140,23 +142,51 @@ class RowsOfFiles:
         starts: Ints = np.cumsum(self._lengths) - self._lengths
         return starts
 
-    def _gathered(self, rows: Ints) -> pa.RecordBatch:
-        """Rows of the table; runs of them by a copy of each, which costs less than to gather row by row."""
-        breaks = np.flatnonzero(rows[1:] - rows[:-1] != 1) + 1
-        if len(breaks) * _ROWS_PER_RUN > len(rows):
-            return one_batch(self.table.take(rows))
-        runs = pairwise([0, *breaks.tolist(), len(rows)])
-        spans = [(int(rows[start]), int(rows[stop - 1]) + 1) for start, stop in runs]
-        batches = [batch for start, stop in spans for batch in self.table.batches(start=start, stop=stop)]
-        return one_batch(pa.Table.from_batches(batches, self.table.schema))
+    def _gathered(self, files: Ints, rows: Ints) -> pa.RecordBatch:
+        """Rows of files: what is read of each file copied at once, and put into order; where few are neighbours, one by one."""
+        numbers = self._starts[files] + rows
+        runs = _runs(numbers)
+        if len(runs) * _ROWS_PER_RUN <= len(numbers) or len(runs) == 1:
+            return self._copied(numbers, runs)
+        order = np.argsort(files.astype(np.uint16) if len(self.files) <= 1 << 16 else files, kind="stable")
+        by_file = numbers[order]
+        runs = _runs(by_file)
+        if len(runs) * _ROWS_PER_RUN > len(numbers):
+            return one_batch(self.table.take(numbers))
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        try:
+            return self._copied(by_file, runs).take(
+                pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(places)])
+            )
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # kinds that pyarrow does not take, and too much text at once
+            return one_batch(self.table.take(numbers))
+
+    def _copied(self, numbers: Ints, runs: list[int]) -> pa.RecordBatch:
+        """Rows of the table, that are runs of neighbours which begin at these places."""
+        batches: list[pa.RecordBatch] = []
+        for begin, end in pairwise([*runs, len(numbers)]):
+            first, count = int(numbers[begin]), end - begin
+            k, offset = self.table.locate(first)
+            piece = self.table.piece(k)
+            if offset + count <= piece.num_rows:
+                batches.append(piece.slice(offset, count))
+            else:
+                batches += self.table.batches(start=first, stop=first + count)
+        return joined_batches(batches, self.table.schema)
 
     def _with_ids(self, batch: pa.RecordBatch, files: Ints, rows: Ints) -> pa.RecordBatch:
         named = zip(files.tolist(), (rows + self._skips[files]).tolist(), strict=True)
-        ids = pa.array([f"{self.files[file].name}__{row}" for file, row in named], pa.string())
+        names = self._names
+        ids = pa.array([row_id(names[file], row) for file, row in named], pa.string())
         schema = self.table.schema
         for name in self.id_columns:
             schema = schema.append(pa.field(name, pa.string()))
         return pa.RecordBatch.from_arrays([*batch.columns, *[ids] * len(self.id_columns)], schema=schema)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [file.name for file in self.files]
 
     @cached_property
     def _skips(self) -> Ints:
@@ -167,4 +197,8 @@ class RowsOfFiles:
         return {**{name: self.__dict__[name] for name in kept}, "_known": {}}
 
 
-_ROWS_PER_RUN = 4
+def _runs(numbers: Ints) -> list[int]:
+    """The places at which runs of neighbours begin."""
+    if int(numbers[-1]) - int(numbers[0]) == len(numbers) - 1 and bool((np.diff(numbers) == 1).all()):
+        return [0]
+    return [0, *(np.flatnonzero(numbers[1:] - numbers[:-1] != 1) + 1).tolist()]

@@ -70,11 +70,15 @@ class RowsOfTable:
 
 def one_batch(table: pa.Table) -> pa.RecordBatch:
     """A table of few rows as one batch."""
-    batches: list[Any] = table.to_batches()
+    return joined_batches(table.to_batches(), table.schema)
+
+
+def joined_batches(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
+    """Batches of one schema as one batch."""
     if len(batches) == 1:
         return batches[0]
     if not batches:
-        return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in table.schema], schema=table.schema)
+        return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in schema], schema=schema)
     return pa.concat_batches(batches)
 
 
