@@ -34,8 +34,8 @@ def differing(old: pa.Array, new: pa.Array, feature: FeatureType | None = None) 
     >>> differing(pa.array([1.0, None, float("nan")]), pa.array([1.0, 2.0, float("nan")])).tolist()
     [False, True, False]
     """
-    old, new = _plain(old), _plain(new)
-    here, there = _validity(old), _validity(new)
+    old, new = plain_values(old), plain_values(new)
+    here, there = validity(old), validity(new)
     found: Mask = here != there
     both: Mask = here & there
     if both.any():
@@ -43,7 +43,7 @@ def differing(old: pa.Array, new: pa.Array, feature: FeatureType | None = None) 
     return found
 
 
-def _plain(array: pa.Array) -> pa.Array:
+def plain_values(array: pa.Array) -> pa.Array:
     """The values of extension types and dictionaries; maps as lists of pairs."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
@@ -53,7 +53,8 @@ def _plain(array: pa.Array) -> pa.Array:
     return array.dictionary_decode() if types.is_dictionary(array.type) else array
 
 
-def _validity(array: pa.Array) -> Mask:
+def validity(array: pa.Array) -> Mask:
+    """Where an array is not null."""
     if not array.null_count:
         return np.ones(len(array), dtype=np.bool_)
     found: Mask = array.is_valid().to_numpy(zero_copy_only=False)
@@ -72,15 +73,15 @@ def _other_values(old: pa.Array, new: pa.Array, both: Mask, feature: FeatureType
     import pyarrow.compute as pc  # 10 ms that structs of floats do without
 
     try:
-        if _wide(kind) is not None:
-            old, new = old.cast(_wide(kind)), new.cast(_wide(kind))
+        if wide_type(kind) is not None:
+            old, new = old.cast(wide_type(kind)), new.cast(wide_type(kind))
         unequal: Mask = pc.not_equal(old, new).fill_null(False).to_numpy(zero_copy_only=False)
         return unequal
     except pa.ArrowNotImplementedError:  # unions, intervals
         return np.array([a != b for a, b in zip(old.to_pylist(), new.to_pylist(), strict=True)], dtype=np.bool_)
 
 
-def _wide(kind: pa.DataType) -> pa.DataType | None:
+def wide_type(kind: pa.DataType) -> pa.DataType | None:
     """The type in which texts, or bytes, of any width are compared."""
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return pa.large_string()
@@ -114,12 +115,15 @@ def _other_structs(old: pa.Array, new: pa.Array, feature: FeatureType | None) ->
 def _stored(media: pa.Array) -> Mask:
     """Where a medium has its bytes in the row."""
     place = media.type.get_field_index("bytes")
-    return np.zeros(len(media), dtype=np.bool_) if place < 0 else _validity(media.field(place))
+    return np.zeros(len(media), dtype=np.bool_) if place < 0 else validity(media.field(place))
 
 
 def is_list(kind: pa.DataType) -> bool:
     """Whether it is a type of lists, of any width and of fixed length too."""
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+    return any(
+        asks(kind)
+        for asks in (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
+    )
 
 
 def _other_lists(old: pa.Array, new: pa.Array, both: Mask, feature: FeatureType | None) -> Mask:
