@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datasets_core.building.builder import GeneratorBasedBuilder as GeneratorBasedBuilder
     from datasets_core.building.builder_config import BuilderConfig as BuilderConfig
     from datasets_core.building.hooks import SplitGenerator as SplitGenerator
+    from datasets_core.building.joined import builder_from_directories as builder_from_directories
     from datasets_core.building.prepared import builder_from_directory as builder_from_directory
     from datasets_core.building.versions import BlockedVersions as BlockedVersions
     from datasets_core.config import disable_caching as disable_caching
@@ -143,6 +144,7 @@ _HOMES = {
     "Version": "datasets_core.meta.version",
     "Video": "datasets_core.features.video",
     "are_progress_bars_disabled": "datasets_core.progress",
+    "builder_from_directories": "datasets_core.building.joined",
     "builder_from_directory": "datasets_core.building.prepared",
     "concatenate_datasets": "datasets_core.dataset.combine",
     "config": "datasets_core.config",

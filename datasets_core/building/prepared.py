@@ -48,6 +48,11 @@ class ReadOnlyBuilder(DatasetBuilder):
         self._manifest = manifest
 
     @property
+    def prepared(self) -> Manifest:
+        """What stands there."""
+        return self._built()
+
+    @property
     def label(self) -> str:
         """The dataset as messages name it."""
         return self.info.full_name or self._output_dir
@@ -81,10 +86,9 @@ class ReadOnlyBuilder(DatasetBuilder):
         if forced or (output_dir is not None and folder_of_dataset(output_dir) != self._output_dir):
             raise self._no_code()
         manifest = self._built()
-        for folder, part in self._parts(manifest):
-            check_whole(folder, part)
-            if VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS) is VerificationMode.ALL_CHECKS:
-                checks.check_shards(folder, part, storage_options=self._output_storage_options)
+        check_whole(self._output_dir, manifest)
+        if VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS) is VerificationMode.ALL_CHECKS:
+            checks.check_shards(self._output_dir, manifest, storage_options=self._output_storage_options)
 
     def look_at_built(self) -> None:
         """Nothing: what stands there is known."""
@@ -107,9 +111,6 @@ class ReadOnlyBuilder(DatasetBuilder):
             f"{self.label} stands prepared in {self._output_dir}, and there is no code here to build it again. "
             "Load it by its script, or leave out download_mode= and output_dir=."
         )
-
-    def _parts(self, manifest: Manifest) -> list[tuple[str, Manifest]]:
-        return [(self._output_dir, manifest)]
 
 
 def builder_from_directory(path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> ReadOnlyBuilder:

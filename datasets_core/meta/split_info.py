@@ -130,9 +130,14 @@ class SplitInfo:
     def _shard(self, name: str) -> int | None:
         """The shard with this file name: by the number in the name, and by going through the names where they have none."""
         found = shard_number(name, self.num_shards, self.file_name)
-        if found is not None or not self.shard_names or shard_number(self.shard_names[0], 1, self.file_name) == 0:
+        if found is not None or not self.shard_names:
             return found
-        return self.shard_names.index(name) if name in self.shard_names else None
+        is_numbered = shard_number(self.shard_names[0], 1, self.file_name) == 0 and "/" not in self.shard_names[0]
+        if is_numbered:
+            return None
+        # Names of joined folders begin with parts of a path, of which an id may have fewer.
+        alike = [shard for shard, own in enumerate(self.shard_names) if own == name or own.endswith(f"/{name}")]
+        return alike[0] if len(alike) == 1 else None
 
     def to_dict(self) -> dict[str, Any]:
         """The form in which Hugging Face `datasets` stores a split."""
