@@ -36,6 +36,20 @@ class _TextServer:
         return {"hits": {"hits": [{"_score": scores[row], "_id": row} for row in best]}}
 
 
+def _birds() -> Any:
+    """The three rows of a dataset that was built, read into memory."""
+    import pyarrow
+
+    from datasets_core import Dataset
+    from datasets_core.store.places import standing_of_file
+    from datasets_core.store.shard import MemoryShard
+    from datasets_core.store.table import RowTable
+
+    batch = pyarrow.record_batch({"name": ["wren", "owl", "rook"]})
+    standing = standing_of_file("birds-train-00000-of-00001.arrow", [3])
+    return Dataset(RowTable.from_shards([MemoryShard([batch], batch.schema, standing)]))
+
+
 @pytest.fixture(autouse=True)
 def _known_names(request: pytest.FixtureRequest) -> None:
     if isinstance(request.node, pytest.DoctestItem):
@@ -46,7 +60,8 @@ def _known_names(request: pytest.FixtureRequest) -> None:
 
         names: dict[str, Any] = {name: getattr(datasets_core, name) for name in _NAMES}
         found = request.getfixturevalue("doctest_namespace")
-        for name, value in {**names, "np": numpy, "pa": pyarrow, "es_client": _TextServer()}.items():
+        known = {**names, "np": numpy, "pa": pyarrow, "es_client": _TextServer(), "birds": _birds()}
+        for name, value in known.items():
             found.setdefault(name, value)
 
 

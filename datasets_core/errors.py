@@ -204,6 +204,21 @@ class RowIdError(DatasetsCoreError, ValueError, KeyError):
         super().__init__(f"{id!r} is the id of no row{of}: {reason}. {example}")
 
 
+class MissingRowIdsError(ConfigurationError):
+    """Ids that are asked for of rows that have none.
+
+    Args:
+        row: the number of such a row.
+    """
+
+    def __init__(self, row: int) -> None:
+        self.row = row
+        super().__init__(
+            f"Row {row} of the dataset has no id, since it stands in no shard file of a build: it was given by values, or made "
+            "by map() or another operation that writes rows. Ask the dataset that load_dataset() or as_dataset() gave for ids."
+        )
+
+
 class MaskLengthError(DatasetsCoreError, IndexError):
     """A mask of booleans that is not as long as the dataset."""
 
@@ -657,6 +672,23 @@ class UnexpectedSplitsError(SplitsVerificationError):
 
 class NonMatchingSplitsSizesError(SplitsVerificationError, ValueError):
     """A split has another number of rows or bytes than on record."""
+
+
+class LockDriftError(VerificationError, ValueError):
+    """A dataset that is not what its lock says.
+
+    Args:
+        path: the lock.
+        moved: what is not what it was, a line each.
+    """
+
+    def __init__(self, path: str, moved: Iterable[str]) -> None:
+        self.path, self.moved = path, tuple(moved)
+        listed = "; ".join(self.moved[:20]) + (f"; … ({len(self.moved)} in all)" if len(self.moved) > 20 else "")
+        super().__init__(
+            f"The dataset is not what {path} says: {listed}. "
+            "Put back what moved, or accept it with lock_dataset(..., update=True)."
+        )
 
 
 _REBUILD = "Build the dataset again with download_mode='force_redownload'"

@@ -14,6 +14,7 @@ from datasets_core.exchange.from_files import FromFiles
 from datasets_core.exchange.from_frames import FromFrames
 from datasets_core.exchange.tf_dataset import ForTensorflow
 from datasets_core.insight.overview import Overview
+from datasets_core.rows.identified import Identified
 from datasets_core.search.queries import Queries
 from datasets_core.search.search import Search
 from datasets_core.selection.selection import Selection
@@ -34,6 +35,7 @@ class Dataset(
     Transforms,
     ForTensorflow,
     Streaming,
+    Identified,
 ):
     """A table of rows that are read when they are asked for.
 

@@ -109,6 +109,11 @@ class Places:
         is_there = (keys >= lows[at]) & (keys < highs[at])
         return np.where(is_there, self._starts[owners] + keys - self._lows[owners], -1)
 
+    def all_rows(self, key: int) -> Ints:
+        """Every row of the table that has a key."""
+        found = np.flatnonzero((self._lows >= 0) & (self._lows <= key) & (key < self._lows + self._rows))
+        return self._starts[found] + key - self._lows[found]
+
 
 def _by_shard(shards: Ints) -> Iterable[tuple[int, slice | Ints]]:
     """Each shard with its pieces: a slice where they follow each other."""

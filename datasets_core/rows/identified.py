@@ -1,0 +1,174 @@
+"""`Identified`: the ids of rows, and rows by their ids: each names the shard file of a build and the number in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from datasets_core.errors import ArgumentTypeError, MissingRowIdsError, RowIdError
+from datasets_core.meta.row_ids import parse_row_id, row_id
+from datasets_core.rows.file_names import FileNames
+from datasets_core.rows.indices import row_number, row_numbers
+from datasets_core.rows.tabled import Tabled
+from datasets_core.store.places import Places
+from datasets_core.store.table import Ints
+
+_FEW_IDS = 16  # so many are looked for one by one in an index; for more it is sorted
+
+
+class Identified(Tabled):
+    """Rows of a dataset that was built have ids, which stay theirs in every selection and order.
+
+    `row_id(i)` is the id of a row, `locate(id)` the row of an id; no shard is opened for either.
+    """
+
+    _names: tuple[Places, FileNames] | None = None
+    _sorted: tuple[Places, Ints | None, Ints, Ints] | None = None  # keys of the rows, in order, and the row of each
+
+    def row_id(self, index: int) -> str:
+        """The id of a row: `'<file name of its shard>__<number in that file>'`.
+
+        Files of the same name, as two versions of a dataset have them, are told apart by the folders above them.
+
+        Args:
+            index: number of the row; one below 0 counts from the end.
+
+        >>> birds["name"][:], birds.row_id(1), birds.select([2, 1]).row_id(1)
+        (['wren', 'owl', 'rook'], 'birds-train-00000-of-00001.arrow__1', 'birds-train-00000-of-00001.arrow__1')
+
+        Raises:
+            RowIndexError: a row that does not exist.
+            MissingRowIdsError: rows that stand in no shard file of a build: those of `from_dict`, or that `map` made.
+        """
+        number = row_number(index, self.num_rows)
+        if number is None:
+            raise ArgumentTypeError(f"{index!r} of type {type(index).__name__} is the number of no row. Give an int.")
+        return self._ids(np.array([number], np.int64))[0]
+
+    def row_ids(self, rows: Any = None) -> list[str]:
+        """The ids of all rows, or of those that `rows` names.
+
+        Args:
+            rows: a slice, a range, numbers of rows, or a mask; None: all rows.
+
+        >>> birds.row_ids(slice(1, None))
+        ['birds-train-00000-of-00001.arrow__1', 'birds-train-00000-of-00001.arrow__2']
+
+        Raises:
+            RowIndexError: a row that does not exist.
+            MissingRowIdsError: rows that stand in no shard file of a build: those of `from_dict`, or that `map` made.
+        """
+        numbers = row_numbers(slice(None) if rows is None else rows, self.num_rows)
+        return self._ids(np.asarray(numbers, dtype=np.int64))
+
+    def locate(self, id: str | bytes) -> int:
+        """The number of the row with this id: `dataset.locate(dataset.row_id(i)) == i`.
+
+        Where a row is in the dataset more than once, it is the first of them.
+
+        >>> birds.shuffle(seed=1).locate(birds.row_id(1)) == birds.shuffle(seed=1)["name"][:].index("owl")
+        True
+
+        Raises:
+            RowIdError: no row of the dataset has it.
+            MissingRowIdsError: rows that stand in no shard file of a build: those of `from_dict`, or that `map` made.
+        """
+        return self._numbers([id])[0]
+
+    def rows(self, ids: Any) -> Self:
+        """The rows with these ids, in the order of the ids.
+
+        Args:
+            ids: a list, a tuple, an array or a column of ids, as str or bytes; a single id gives a dataset of one row.
+
+        >>> birds.rows([birds.row_id(2), birds.row_id(0)])["name"][:]
+        ['rook', 'wren']
+
+        Raises:
+            RowIdError: no row of the dataset has one of them.
+            MissingRowIdsError: rows that stand in no shard file of a build: those of `from_dict`, or that `map` made.
+            ArgumentTypeError: something that holds no ids.
+        """
+        return self._selected(np.array(self._numbers(_listed(ids)), dtype=np.int64))
+
+    # -- keys ----------------------------------------------------------------------------------------------------------
+
+    def _ids(self, numbers: Ints) -> list[str]:
+        places, names = self._file_names()
+        keys = places.keys(numbers if self._index is None else self._index[numbers])
+        if len(keys) and int(keys.min()) < 0:
+            raise MissingRowIdsError(int(numbers[int(keys.argmin())]))
+        files, rows = places.split(keys)
+        return [row_id(names.names[file], row) for file, row in zip(files.tolist(), rows.tolist(), strict=True)]
+
+    def _numbers(self, ids: list[Any]) -> list[int]:
+        """The row of each id."""
+        places, names = self._file_names()
+        if not places.paths and self.num_rows:
+            raise MissingRowIdsError(0)
+        keys = np.array([self._key(places, names, each) for each in ids], dtype=np.int64)
+        if self._index is None:
+            found = places.rows(keys)
+        elif len(keys) <= _FEW_IDS:
+            found = np.array([self._in_index(places, key) for key in keys.tolist()], dtype=np.int64)
+        else:
+            found = self._in_sorted(places, keys)
+        if len(found) and int(found.min()) < 0:
+            raise RowIdError(ids[int(found.argmin())], "it names a row that is not among them", dataset=self._title())
+        numbers: list[int] = found.tolist()
+        return numbers
+
+    def _key(self, places: Places, names: FileNames, id: Any) -> int:
+        name, row = parse_row_id(id)
+        found = names.find(name)
+        if not found:
+            raise RowIdError(id, f"they stand in no file called {name!r}", dataset=self._title())
+        if len(found) > 1:
+            alike = ", ".join(repr(names.names[file]) for file in found[:5])
+            raise RowIdError(id, f"they stand in {len(found)} files of that name, {alike}", dataset=self._title())
+        return places.key(found[0], row)
+
+    def _in_index(self, places: Places, key: int) -> int:
+        index = self._index
+        assert index is not None
+        found = [int(at[0]) for row in places.all_rows(key).tolist() if len(at := np.flatnonzero(index == row))]
+        return min(found, default=-1)
+
+    def _in_sorted(self, places: Places, keys: Ints) -> Ints:
+        known = self._sorted
+        if known is None or known[0] is not places or known[1] is not self._index:
+            assert self._index is not None
+            own = places.keys(self._index)
+            order = np.argsort(own, kind="stable")  # the first of equal ones stays the first
+            known = self._sorted = places, self._index, own[order], order
+        _, _, own, order = known
+        at = np.searchsorted(own, keys)
+        at[at == len(own)] = 0
+        return np.where((keys >= 0) & (own[at] == keys), order[at], -1)
+
+    def _file_names(self) -> tuple[Places, FileNames]:
+        places = self._table.places
+        if self._names is None or self._names[0] is not places:
+            self._names = places, FileNames(places.paths)
+        return self._names
+
+    def _title(self) -> str:
+        """The dataset as messages name it."""
+        name = self._info.dataset_name or "the dataset"
+        return name if self._split is None else f"{name}, split {self._split}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_names": None, "_sorted": None}
+
+
+def _listed(ids: Any) -> list[Any]:
+    if isinstance(ids, (str, bytes)):
+        return [ids]
+    if isinstance(ids, Mapping) or not isinstance(ids, Iterable):
+        raise ArgumentTypeError(
+            f"rows() takes row ids, found {ids!r} of type {type(ids).__name__}. Give a list; select() takes row numbers."
+        )
+    found: list[Any] = ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    return found if isinstance(found, list) else [found]
