@@ -287,8 +287,16 @@ class _Build:
         orders: set[str] = set()
         for split, results in fitted.items():
             run = functools.partial(self._run_again, split, journal)
-            label, folder = self.builder.label, self.staging.folder
-            ordering = Ordering(label, self._order, self.options, folder, split, schema, run)
+            ordering = Ordering(
+                label=self.builder.label,
+                has_keys=self.builder.yields == "rows",
+                order=self._order,
+                options=self.options,
+                folder=self.staging.folder,
+                split=split,
+                schema=schema,
+                run=run,
+            )
             shards, order = ordering.final_shards(results)
             if shards:
                 orders.add(order)

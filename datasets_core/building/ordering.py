@@ -20,7 +20,7 @@ from datasets_core.building.reorder import MergeJob, SortJob, cut_job, cut_jobs,
 from datasets_core.building.shard_counts import number_of_shards, shard_boundaries
 from datasets_core.building.sorted_runs import Run, run_bytes
 from datasets_core.building.write_order import Order
-from datasets_core.errors import DatasetGenerationError
+from datasets_core.errors import ConfigurationError, DatasetGenerationError
 from datasets_core.store.manifest import ShardRecord
 
 RunJobs = Callable[[Callable[..., ShardResult], Sequence[Any]], list[ShardResult]]
@@ -42,6 +42,7 @@ class Ordering:
 
     Attributes:
         label: the dataset, for messages.
+        has_keys: rows come with keys, not in tables.
         order: what its rows are put in order by.
         options: how to build.
         folder: the staging folder.
@@ -51,6 +52,7 @@ class Ordering:
     """
 
     label: str
+    has_keys: bool
     order: Order
     options: BuildOptions
     folder: str
@@ -67,19 +69,29 @@ class Ordering:
         """
         wanted = self.order
         shards = [shard for result in results for shard in result.shards]
-        if not sum(shard.rows for shard in shards):
+        rows = sum(shard.rows for shard in shards)
+        if not rows:
             return [], wanted
+        if (self.options.num_shards or 0) > rows:
+            raise ConfigurationError(
+                f"num_shards is {self.options.num_shards:,}, and split {self.split!r} of {self.label} has {rows:,} rows. "
+                "Ask for as many shards as rows at most, or leave num_shards out."
+            )
         if wanted == "source":
             return (shards if self.options.num_shards is None else self._cut(shards)), wanted
         runs = [run for result in results for run in result.runs]
         if runs:
             return self._merge(runs), wanted
-        by: Literal["numbers", "place", "words"] = "words"
-        if not all(result.words is not None or not result.rows for result in results):
-            by = "numbers" if wanted == "hash" else "place"
+        by = self._words_by(results)
         jobs = list(self._sort_jobs(results, by))
         runs = [run for result in self.run(sort_job, jobs) for run in result.runs]
         return self._merge(runs), "source" if by == "place" else wanted
+
+    def _words_by(self, results: Sequence[ShardResult]) -> Literal["numbers", "place", "words"]:
+        if not self.has_keys:
+            return "numbers" if self.order == "hash" else "place"
+        is_whole = all(result.words is not None or not result.rows for result in results)
+        return "words" if is_whole or self.order == "hash" else "place"
 
     def _cut(self, shards: list[ShardRecord]) -> list[ShardRecord]:
         rows = sum(shard.rows for shard in shards)

@@ -67,9 +67,9 @@ class SortJob:
         """The words of rows of the shard."""
         if self.by == "numbers":
             return row_words(self.first_row + start, self.first_row + stop, self.split)
-        if self.by == "place" or self.words is None:
+        if self.by == "place":
             return position_words(self.first_row + start, self.first_row + stop)
-        return read_words(self.folder, self.words, self.first_word + start, self.first_word + stop)
+        return read_words(self.folder, str(self.words), self.first_word + start, self.first_word + stop)
 
 
 def sort_job(job: SortJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
