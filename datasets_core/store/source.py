@@ -17,10 +17,10 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.layout import MANIFEST_NAME, located
 from datasets_core.store.manifest import Manifest, ShardRecord
 from datasets_core.store.pieces import BatchRows
+from datasets_core.store.plain_types import plain_schema
 from datasets_core.store.readers import parquet_schema
 from datasets_core.store.shard import FileShard, Shard, Shelf, check_ends, check_size, loaded
 from datasets_core.store.table import RowTable
-from datasets_core.store.writer import plain_schema
 
 
 def open_rows(

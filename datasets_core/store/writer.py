@@ -19,6 +19,8 @@ from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.store.hashing import HashedFile
 from datasets_core.store.layout import EXTENSIONS, temporary_path
 from datasets_core.store.manifest import ShardRecord, runs
+from datasets_core.store.plain_types import plain_schema as plain_schema
+from datasets_core.store.plain_types import plain_type as plain_type
 
 _BUFFER = 1 << 18  # writes below this are joined; those above go to the system without a copy
 _SMALL_BYTES = 1 << 18  # batches below this are joined, so that many small files do not make many small batches
@@ -307,44 +309,3 @@ class _ParquetShard(_OpenShard):
         self._waiting_bytes = 0
         self.batch_rows.append(table.num_rows)
         self._writer.write_table(table, row_group_size=max(table.num_rows, 1))
-
-
-# -- dictionaries ------------------------------------------------------------------------------------------------------
-
-
-def plain_type(arrow_type: pa.DataType) -> pa.DataType:
-    """The type with every dictionary in it replaced by the type of its values.
-
-    >>> plain_type(pa.list_(pa.dictionary(pa.int8(), pa.string())))
-    ListType(list<item: string>)
-    """
-    if pa.types.is_dictionary(arrow_type):
-        return plain_type(arrow_type.value_type)
-    if pa.types.is_struct(arrow_type):
-        return pa.struct([_plain_field(field) for field in arrow_type.fields])
-    if pa.types.is_map(arrow_type):
-        return pa.map_(_plain_field(arrow_type.key_field), _plain_field(arrow_type.item_field), arrow_type.keys_sorted)
-    for is_kind, make in _LISTS:
-        if is_kind(arrow_type):
-            return make(_plain_field(arrow_type.value_field))
-    if pa.types.is_fixed_size_list(arrow_type):
-        return pa.list_(_plain_field(arrow_type.value_field), arrow_type.list_size)
-    return arrow_type
-
-
-_LISTS = (
-    (pa.types.is_list, pa.list_),
-    (pa.types.is_large_list, pa.large_list),
-    (pa.types.is_list_view, pa.list_view),
-    (pa.types.is_large_list_view, pa.large_list_view),
-)
-
-
-def _plain_field(field: pa.Field) -> pa.Field:
-    return field.with_type(plain_type(field.type))
-
-
-def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema with plain types; the same object where it has no dictionary."""
-    plain = pa.schema([_plain_field(field) for field in schema], schema.metadata)
-    return schema if plain.equals(schema) else plain

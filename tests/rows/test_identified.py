@@ -24,6 +24,7 @@ from datasets_core import (
     interleave_datasets,
 )
 from datasets_core.errors import ArgumentTypeError, MissingRowIdsError, RowIdError, RowIndexError
+from datasets_core.meta.split_info import SplitDict
 
 
 class Numbers(ArrowBasedBuilder):
@@ -66,10 +67,15 @@ def train(builder: Numbers) -> Dataset:
     return made
 
 
+def _splits(builder: Numbers) -> SplitDict:
+    assert builder.info.splits is not None
+    return builder.info.splits
+
+
 def _id(builder: Numbers, number: int) -> str:
     """The id of the row with this number in column n, by what is recorded of the splits."""
     split, row = ("train", number) if number < 100 else ("test", number - 100)
-    found: str = (builder.info.splits or {})[split].row_id(row)
+    found: str = _splits(builder)[split].row_id(row)
     return found
 
 
@@ -118,7 +124,7 @@ def test_ids_of_slices_are_those_of_the_splits(tmp_path: Path, split: str, in_me
     dataset = builder.as_dataset(split, in_memory=in_memory)
     ids = dataset.row_ids()
     assert ids == [_id(builder, number) for number in dataset["n"]]
-    assert ids == [(builder.info.splits or {})[split].row_id(i) for i in range(len(dataset))]
+    assert ids == [_splits(builder)[split].row_id(i) for i in range(len(dataset))]
     assert pickle.loads(pickle.dumps(dataset)).row_ids() == ids
 
 
