@@ -104,6 +104,11 @@ class Source(Protocol):
     """What a reference turned out to be."""
 
     @property
+    def request(self) -> Request:
+        """What was asked for, as far as the reference itself did not say it."""
+        ...
+
+    @property
     def config_names(self) -> list[str]:
         """The names of its configs, at least one."""
         ...

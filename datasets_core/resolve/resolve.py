@@ -35,10 +35,11 @@ def resolve(request: Request) -> DatasetBuilder:
         UntrustedScriptError: the folder holds a script, and nobody trusted it.
         UnknownConfigError, UnknownVersionError, UnknownOptionError, UnknownFormatError: a name that does not exist.
     """
+    source = source_of(request)
     try:
-        return source_of(request).builder()
+        return source.builder()
     except UnknownVersionError as error:
-        builder = _prepared_before(request, error.version)
+        builder = _prepared_before(source, error.version)
         if builder is None:
             raise
         return builder
@@ -84,11 +85,13 @@ def _source_of_missing(request: Request, local: str) -> Source:
     raise _not_found(request, local)
 
 
-def _prepared_before(request: Request, version: str) -> DatasetBuilder | None:
+def _prepared_before(source: Source, version: str) -> DatasetBuilder | None:
     """What older code prepared of a version that the present code does not list."""
     from datasets_core.resolve.from_cache import prepared_source
 
+    request = source.request
     try:
+        request = replace(request, name=request.name or source.default_config_name)
         prepared = prepared_source(request, f"lists no version {version!r}")
     except (DatasetNotFoundError, UnknownConfigError):
         return None

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import ReferenceSyntaxError
-from datasets_core.meta.reference import DatasetRef
+from datasets_core.meta.reference import DatasetRef, split_version
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_versions.json").read_text(encoding="utf-8"))["builder_names"]
 # `name/x` is owner and name here, `ns:name` is TFDS's namespace, keyword arguments are given as such, names keep their case
@@ -81,3 +81,42 @@ def test_what_names_no_dataset_is_refused(text: str) -> None:
 
 def test_the_repository_is_owner_and_name() -> None:
     assert DatasetRef.parse("acme/reviews/en:1.0.0").repository == "acme/reviews"
+
+
+@pytest.mark.parametrize(
+    ("path", "split"),
+    [
+        ("reviews:1.0.0", ("reviews", "1.0.0")),
+        ("a/reviews.py:1.*.*", ("a/reviews.py", "1.*.*")),
+        ("C:\\data\\reviews:10.0.1", ("C:\\data\\reviews", "10.0.1")),
+        ("file:///data/reviews:1.0.0", ("file:///data/reviews", "1.0.0")),
+        ("a:b:*.*.*", ("a:b", "*.*.*")),
+    ],
+)
+def test_a_version_at_the_end_of_a_path_is_told_from_it(path: str, split: tuple[str, str]) -> None:
+    assert split_version(path) == split
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "reviews",
+        "C:\\data",
+        "C:/1.0.0",
+        "a:b",
+        "ds:latest",
+        "ds:1",
+        "ds:1.0",
+        ":1.0.0",
+        "1.0.0",
+        "https://h:80/a",
+        "s3://b/x:1.0.0",
+    ],
+)
+def test_other_paths_stay_whole(path: str) -> None:
+    assert split_version(path) == (path, None)
+
+
+def test_a_version_with_leading_zeros_is_refused() -> None:
+    with pytest.raises(ReferenceSyntaxError, match=r"'01.0.0' is no version"):
+        split_version("mnist:01.0.0")
