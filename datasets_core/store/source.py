@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,11 +58,11 @@ def open_rows(
     records = [by_split[split][shard] for split, shard in numbers]
     if is_asked:
         check_shards(folder, records, manifest.file_format, storage_options)
-    shelf = Shelf()
+    shelf, located_in = Shelf(), _paths_in(folder)
 
     def opened(record: ShardRecord, schema: pa.Schema | None) -> FileShard:
         return FileShard(
-            files.join(folder, record.name),
+            located_in(record.name),
             manifest.file_format,
             shelf,
             rows=BatchRows(record.batches),
@@ -98,23 +98,31 @@ def check_shards(
     Raises:
         DamagedShardError: one is missing, cut or altered.
     """
+    located_in = _paths_in(folder)
     if files.is_url(folder):
         for record in records:
-            found = files.entry(path := files.join(folder, record.name), storage_options)
+            found = files.entry(path := located_in(record.name), storage_options)
             check_size(path, record.size, _missing(path, record) if found is None else found.size)
         return
     committed = -1
     with contextlib.suppress(OSError):
         committed = os.stat(os.path.join(folder, MANIFEST_NAME)).st_mtime_ns
     for record in records:
-        path = os.path.join(folder, record.name)
+        path = located_in(record.name)
         try:
             status = os.stat(path)
-            check_size(path, record.size, status.st_size)
-            if status.st_mtime_ns >= committed:
+            if status.st_size != record.size or status.st_mtime_ns >= committed:
                 check_ends(path, file_format, record.size)
         except FileNotFoundError:
             _missing(path, record)
+
+
+def _paths_in(folder: str) -> Callable[[str], str]:
+    """What makes the name of a file in a folder its path: `files.join` takes longer than the disk, for a thousand files."""
+    if files.is_url(folder):
+        return lambda name: files.join(folder, name)
+    before = os.path.join(folder, "")
+    return lambda name: before + name
 
 
 def _missing(path: str, record: ShardRecord) -> int:
