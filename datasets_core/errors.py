@@ -565,14 +565,14 @@ class InvalidKeyError(DatasetGenerationError, TypeError):
     """
 
     def __init__(self, key: object, *, row: int, split: str | None = None, is_sorted: bool = False) -> None:
-        self.key, self.row, self.split = key, row, split
+        self.key, self.split = key, split
         kinds = (
             "an int, a str or bytes (of numpy, an array of one value)"
             if is_sorted
             else "an int, a str, bytes or a tuple of them"
         )
         where = "" if split is None else f" of split {split!r}"
-        super().__init__(f"The key of row {row}{where} is {key!r} ({type(key).__name__}). Yield {kinds} as the key.")
+        super().__init__(f"The key of row {row}{where} is {key!r} ({type(key).__name__}). Yield {kinds} as the key.", row=row)
 
 
 class WorkerDiedError(DatasetBuildError):

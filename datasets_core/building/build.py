@@ -36,6 +36,7 @@ from datasets_core.errors import (
     DatasetGenerationError,
     DatasetsCoreError,
     DownloadError,
+    InvalidKeyError,
     ManualDownloadError,
     WorkerDiedError,
 )
@@ -198,7 +199,7 @@ class _Build:
         except Clash:
             why = "its parts share keys"
         except DatasetGenerationError as error:
-            if error.row != 0:
+            if error.row != 0 or isinstance(error, InvalidKeyError):
                 raise
             why = f"a part fails by itself ({error})"
         logger.warning(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
@@ -43,6 +44,9 @@ class RowOrder:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._file.close()
+        if error is not None and self.runs is None and self._job.order != "source":
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(self._job.folder, self._name))
 
     def take(self, keys: Sequence[Any], row: int) -> Words | None:
         """The hashes of the keys of the next rows; None where keys do not decide about the order.
