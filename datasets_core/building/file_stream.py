@@ -93,11 +93,12 @@ def _cycle(files: Files, config: ReadConfig, shuffles: bool) -> int:
 
 
 def _order(config: ReadConfig, cycle: int, shuffles: bool) -> Order:
+    is_endless = bool(config.repeat_filenames)
     if not shuffles:
-        return Order(cycle, config.block_length)
+        return Order(cycle, config.block_length, is_endless=is_endless)
     is_drawn = config.shuffle_seed is None
     seed = int(np.random.randint(2**31)) if config.shuffle_seed is None else int(config.shuffle_seed)
-    return Order(cycle, config.block_length, seed, is_drawn, config.reshuffles)
+    return Order(cycle, config.block_length, seed, is_drawn, config.reshuffles, is_endless)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ class _Identity:
             f"interleave_cycle_length={order.cycle}",
             f"interleave_block_length={order.block}",
             *shuffle[: 3 if order.seed is not None else 1],
+            *(["repeat_filenames=True"] if order.is_endless else []),
             f"id columns {', '.join(self.id_columns) or 'none'}",
         ]
         chosen = "files as a sort function or input_context chose them" if self.read != self.named else "all files in order"

@@ -57,6 +57,11 @@ class Interleave:
         return int(begun[found]) if found < len(begun) else self.num_rows
 
     @property
+    def last_opening(self) -> int:
+        """The place at which the last file begins that has rows."""
+        return int(self._openings[-1])
+
+    @property
     def _slots(self) -> int:
         return max(1, min(self.cycle, len(self.lengths)))
 

@@ -43,7 +43,8 @@ class ReadConfig:
     Args:
         options: has no effect; the `tf.data.Options` of other code, which may set attributes on it.
         try_autocache: has no effect: files are mapped, and the system keeps them.
-        repeat_filenames: read the files again and again, without end: `repeat(None)` on the stream.
+        repeat_filenames: read the files again and again, without end; other than by `repeat(None)`, the first files of an
+            epoch are read beside the last of the epoch before.
         add_tfds_id: add the column `tfds_id`: `"<file name>__<row in the file>"`.
         shuffle_seed: decides about the order of files where `shuffle_files=True`; None draws one when the dataset is made,
             which its states carry.

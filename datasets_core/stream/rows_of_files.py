@@ -17,7 +17,8 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.row_ids import row_id
 from datasets_core.store.table import RowTable
 from datasets_core.stream.file_order import FileRows, shuffled_files
-from datasets_core.stream.interleave import Interleave
+from datasets_core.stream.file_turns import EndlessTurns, Turns
+from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.permutation import Ints
 from datasets_core.stream.rows_of_table import joined_batches, one_batch
 
@@ -35,6 +36,7 @@ class Order:
         seed: of the order of the files; None: they are not shuffled.
         is_drawn: nobody gave the seed.
         reshuffles: each epoch has its own order.
+        is_endless: the files of the next epoch follow, before all rows of the last are read.
     """
 
     cycle: int
@@ -42,6 +44,7 @@ class Order:
     seed: int | None = None
     is_drawn: bool = False
     reshuffles: bool = True
+    is_endless: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class RowsOfFiles:
     paths: MediaPaths
     identity: Callable[[], list[Any]]
     id_columns: tuple[str, ...] = ()
-    _known: dict[int, tuple[Interleave, Ints]] = field(default_factory=dict, compare=False, repr=False)
+    _known: dict[int, Turns | EndlessTurns] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def features(self) -> Features:
@@ -75,7 +78,7 @@ class RowsOfFiles:
     @property
     def num_rows(self) -> int:
         """See `RowsByPlace.num_rows`."""
-        return self.table.num_rows
+        return ENDLESS if self.order.is_endless else self.table.num_rows
 
     @property
     def changes_by_epoch(self) -> bool:
@@ -93,7 +96,7 @@ class RowsOfFiles:
 
     def near(self, place: int, epoch: int) -> int:
         """See `RowsByPlace.near`."""
-        return self._in_epoch(epoch)[0].first_behind(place)
+        return self._in_epoch(epoch).first_behind(place)
 
     def signed(self) -> list[Any]:
         """See `RowsByPlace.signed`."""
@@ -102,35 +105,37 @@ class RowsOfFiles:
     def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
         """See `RowsByPlace.read`."""
         if isinstance(epochs, int) or not self.changes_by_epoch:
-            files, rows = self._at(places, epochs if isinstance(epochs, int) else 0)
+            files, rows = self._in_epoch(epochs if isinstance(epochs, int) else 0).at(places)
         else:
             files, rows = np.empty_like(places), np.empty_like(places)
             for epoch in np.unique(epochs).tolist():
                 chosen = np.flatnonzero(epochs == epoch)
-                files[chosen], rows[chosen] = self._at(places[chosen], epoch)
+                files[chosen], rows[chosen] = self._in_epoch(epoch).at(places[chosen])
         batch = self._gathered(files, rows)
         if not self.id_columns:
             return batch
         return self._with_ids(batch, files, rows)
 
-    def _at(self, places: Ints, epoch: int) -> tuple[Ints, Ints]:
-        """The files and the rows of them at places of an epoch."""
-        interleave, order = self._in_epoch(epoch)
-        files, rows = interleave.at(places)
-        return order[files], rows
-
-    def _in_epoch(self, epoch: int) -> tuple[Interleave, Ints]:
-        """The order of an epoch: the files by their turn, and which files these are."""
+    def _in_epoch(self, epoch: int) -> Turns | EndlessTurns:
+        """The order of an epoch."""
         epoch = epoch if self.changes_by_epoch else 0
         found = self._known.get(epoch)
         if found is None:
             while len(self._known) >= _KNOWN_EPOCHS:
                 del self._known[next(iter(self._known))]
-            order, seed = np.arange(len(self.files)), self.order.seed
-            if seed is not None:
-                order = shuffled_files(len(self.files), seed, epoch)
-            found = self._known[epoch] = Interleave(self._lengths[order], self.order.cycle, self.order.block), order
+            lengths, cycle, block = self._lengths, self.order.cycle, self.order.block
+            if self.order.is_endless:
+                found = EndlessTurns(lengths, lambda later: self._order_of(epoch + later), cycle, block)
+            else:
+                found = Turns(lengths, self._order_of(epoch), cycle, block)
+            self._known[epoch] = found
         return found
+
+    def _order_of(self, epoch: int) -> Ints:
+        """The order of the files of an epoch."""
+        if self.order.seed is None:
+            return np.arange(len(self.files))
+        return shuffled_files(len(self.files), self.order.seed, epoch if self.order.reshuffles else 0)
 
     @cached_property
     def _lengths(self) -> Ints:
@@ -145,6 +150,8 @@ class RowsOfFiles:
     def _gathered(self, files: Ints, rows: Ints) -> pa.RecordBatch:
         """Rows of files: what is read of each file copied at once, and put into order; where few are neighbours, one by one."""
         numbers = self._starts[files] + rows
+        if not len(numbers):
+            return one_batch(self.table.take(numbers))
         runs = _runs(numbers)
         if len(runs) * _ROWS_PER_RUN <= len(numbers) or len(runs) == 1:
             return self._copied(numbers, runs)
