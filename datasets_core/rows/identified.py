@@ -15,7 +15,8 @@ from datasets_core.rows.tabled import Tabled
 from datasets_core.store.places import Places
 from datasets_core.store.table import Ints
 
-_FEW_IDS = 16  # so many are looked for one by one in an index; for more it is sorted
+_FEW_IDS = 16  # so many are looked for one by one in an index; for more its inverse is made
+_SPARSE = 8  # an index of less than one row in so many has its inverse as a sorted list
 
 
 class Identified(Tabled):
@@ -25,7 +26,7 @@ class Identified(Tabled):
     """
 
     _names: tuple[Places, FileNames] | None = None
-    _sorted: tuple[Places, Ints | None, Ints, Ints] | None = None  # keys of the rows, in order, and the row of each
+    _inverse: tuple[Places, Ints, _Inverse] | None = None  # of the index
 
     def row_id(self, index: int) -> str:
         """The id of a row: `'<file name of its shard>__<number in that file>'`.
@@ -114,7 +115,7 @@ class Identified(Tabled):
         elif len(keys) <= _FEW_IDS:
             found = np.array([self._in_index(places, key) for key in keys.tolist()], dtype=np.int64)
         else:
-            found = self._in_sorted(places, keys)
+            found = self._in_inverse(places, keys)
         if len(found) and int(found.min()) < 0:
             raise RowIdError(ids[int(found.argmin())], "it names a row that is not among them", dataset=self._title())
         numbers: list[int] = found.tolist()
@@ -136,17 +137,13 @@ class Identified(Tabled):
         found = [int(at[0]) for row in places.all_rows(key).tolist() if len(at := np.flatnonzero(index == row))]
         return min(found, default=-1)
 
-    def _in_sorted(self, places: Places, keys: Ints) -> Ints:
-        known = self._sorted
+    def _in_inverse(self, places: Places, keys: Ints) -> Ints:
+        known = self._inverse
         if known is None or known[0] is not places or known[1] is not self._index:
             assert self._index is not None
-            own = places.keys(self._index)
-            order = np.argsort(own, kind="stable")  # the first of equal ones stays the first
-            known = self._sorted = places, self._index, own[order], order
-        _, _, own, order = known
-        at = np.searchsorted(own, keys)
-        at[at == len(own)] = 0
-        return np.where((keys >= 0) & (own[at] == keys), order[at], -1)
+            rows = self._index if places.is_disjoint else places.rows(places.keys(self._index))
+            known = self._inverse = places, self._index, _Inverse(rows, self._table.num_rows)
+        return known[2].at(places.rows(keys))
 
     def _file_names(self) -> tuple[Places, FileNames]:
         places = self._table.places
@@ -160,7 +157,35 @@ class Identified(Tabled):
         return name if self._split is None else f"{name}, split {self._split}"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_names": None, "_sorted": None}
+        return {**super().__getstate__(), "_names": None, "_inverse": None}
+
+
+class _Inverse:
+    """For each row of a table the first place in an index at which it stands.
+
+    Args:
+        rows: what stands at each place of the index; -1 is no row.
+        size: number of rows of the table.
+    """
+
+    def __init__(self, rows: Ints, size: int) -> None:
+        self._sorted: Ints | None = None
+        if len(rows) * _SPARSE < size:
+            self._places: Ints = np.argsort(rows, kind="stable")
+            self._sorted = rows[self._places]
+        else:
+            self._places = np.full(size + 1, -1, np.int64)  # with one place more, for -1
+            self._places[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)  # of equal rows the first is written last
+            self._places[-1] = -1
+
+    def at(self, rows: Ints) -> Ints:
+        """The places of rows; -1 for a row that stands at none, and for -1."""
+        if self._sorted is None:
+            return self._places[rows]
+        if not len(self._sorted):
+            return np.full(len(rows), -1, np.int64)
+        found = np.minimum(np.searchsorted(self._sorted, rows), len(self._sorted) - 1)
+        return np.where((rows >= 0) & (self._sorted[found] == rows), self._places[found], -1)
 
 
 def _listed(ids: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -16,12 +17,12 @@ class Standing(NamedTuple):
 
     Attributes:
         paths: shard files.
-        files: for each batch the number of its file in `paths`; -1 where it stands in none.
+        files: for each batch the number of its file in `paths`, -1 where it stands in none; None: all stand in the first.
         firsts: for each batch the number of its first row in that file.
     """
 
     paths: tuple[str, ...]
-    files: Ints
+    files: Ints | None
     firsts: Ints
 
 
@@ -40,7 +41,7 @@ def standing_of_file(path: str, rows: Sequence[int]) -> Standing:
     [0, 3]
     """
     counts = counts_of(rows)
-    return Standing((path,), np.zeros(len(counts), np.int64), np.cumsum(counts) - counts)
+    return Standing((path,), None, np.cumsum(counts) - counts)
 
 
 class Places:
@@ -64,10 +65,12 @@ class Places:
             found = shards[shard].standing()
             if found is None:
                 continue
-            own = np.array([numbers.setdefault(path, len(numbers)) for path in found.paths] or [-1], np.int64)
+            own = [numbers.setdefault(path, len(numbers)) for path in found.paths]
             batches = pieces[chosen, 1]
-            files = found.files[batches]
-            self.files[chosen] = np.where(files < 0, -1, own[files])
+            if found.files is None:
+                self.files[chosen] = own[0]
+            else:
+                self.files[chosen] = np.array([*own, -1], np.int64)[found.files[batches]]
             self.firsts[chosen] = found.firsts[batches] + pieces[chosen, 2]
         self.paths = tuple(numbers)
         self._rows = pieces[:, 3]
@@ -79,7 +82,16 @@ class Places:
         self.bases: Ints = np.cumsum(extents) - extents
         self._extents = extents
         self._lows = np.where(stands, self.bases[self.files] + self.firsts, -1) if len(numbers) else np.full(len(pieces), -1)
-        self._spans: tuple[Ints, Ints, Ints] | None = None
+
+    @cached_property
+    def _spans(self) -> tuple[Ints, Ints, Ints]:
+        return _disjoint(self._lows, self._lows + self._rows)
+
+    @property
+    def is_disjoint(self) -> bool:
+        """Whether no row of a file is in the table twice."""
+        lows, highs, _ = self._spans
+        return int((highs - lows).sum()) == int(self._rows[self._lows >= 0].sum())
 
     def keys(self, rows: Ints) -> Ints:
         """The keys of rows of the table."""
@@ -99,8 +111,6 @@ class Places:
 
     def rows(self, keys: Ints) -> Ints:
         """The first row of the table that has each key; -1 where none has it."""
-        if self._spans is None:
-            self._spans = _disjoint(self._lows, self._lows + self._rows)
         lows, highs, pieces = self._spans
         if not len(lows):
             return np.full(len(keys), -1, np.int64)

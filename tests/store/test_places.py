@@ -125,3 +125,11 @@ def test_the_row_of_a_key_is_the_first_that_has_it(batches: list[list[int]], ran
     assert [places.key(file, row) for file, row in zip(files.tolist(), rows_.tolist(), strict=True)] == keys.tolist()
     absent = sorted(set(range(60)) - set(keys.tolist()))
     assert places.rows(np.array(absent)).tolist() == [-1] * len(absent)
+
+
+def test_a_table_is_disjoint_that_has_no_row_of_a_file_twice(rows: RowTable) -> None:
+    assert rows.places.is_disjoint
+    assert not RowTable.concat([rows, rows.slice(7, 8)]).places.is_disjoint
+    assert not RowTable.concat([rows.slice(0, 8), rows.slice(7, 12), rows.slice(12, 50)]).places.is_disjoint
+    assert RowTable.concat([rows.slice(8, 20), rows.slice(0, 8)]).places.is_disjoint
+    assert _numbers(3).places.is_disjoint
