@@ -229,25 +229,26 @@ def _known_format(name: str) -> str:
 
 
 def _shard(found: Mapping[str, Any]) -> ShardRecord:
-    record = ShardRecord(
-        name=str(found["name"]),
-        split=str(found["split"]),
-        rows=int(found["rows"]),
-        size=int(found["size"]),
-        num_bytes=int(found["num_bytes"]),
-        sha256=str(found["sha256"]),
-        batches=tuple((int(rows), int(count)) for rows, count in found["batches"]),
-    )
-    if not record.name or record.name in {".", ".."} or any(mark in record.name for mark in "/\\\0"):
-        raise ValueError(f"{record.name!r} is no name of a shard")  # a manifest may name only files of its own folder
-    if any(rows < 0 or count < 1 for rows, count in record.batches):
-        raise ValueError(f"shard {record.name!r} has a batch of less than no rows")
-    if sum(count for _, count in record.batches) > max(record.size, 0) or not 0 <= record.rows < 1 << 63:
-        raise ValueError(f"shard {record.name!r} has more rows or batches than a file of {record.size} bytes can hold")
-    batched = sum(rows * count for rows, count in record.batches)
-    if batched != record.rows:
-        raise ValueError(f"shard {record.name!r} has {record.rows} rows and batches of {batched}")
-    return record
+    name, split, rows, size = str(found["name"]), str(found["split"]), int(found["rows"]), int(found["size"])
+    if name in {"", ".", ".."} or not _NO_NAME.isdisjoint(name):
+        raise ValueError(f"{name!r} is no name of a shard")  # a manifest may name only files of its own folder
+    batches: list[tuple[int, int]] = []
+    num_batches = batched = 0
+    for batch_rows, count in found["batches"]:
+        batch = int(batch_rows), int(count)
+        if batch[0] < 0 or batch[1] < 1:
+            raise ValueError(f"shard {name!r} has a batch of less than no rows")
+        num_batches += batch[1]
+        batched += batch[0] * batch[1]
+        batches.append(batch)
+    if num_batches > max(size, 0) or not 0 <= rows < 1 << 63:
+        raise ValueError(f"shard {name!r} has more rows or batches than a file of {size} bytes can hold")
+    if batched != rows:
+        raise ValueError(f"shard {name!r} has {rows} rows and batches of {batched}")
+    return ShardRecord(name, split, rows, size, int(found["num_bytes"]), str(found["sha256"]), tuple(batches))
+
+
+_NO_NAME = frozenset("/\\\0")
 
 
 def _source(found: Mapping[str, Any]) -> SourceRecord:
