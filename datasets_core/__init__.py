@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from datasets_core.load import load_dataset as load_dataset
     from datasets_core.load import load_dataset_builder as load_dataset_builder
     from datasets_core.load import load_from_disk as load_from_disk
+    from datasets_core.locks import lock_dataset as lock_dataset
     from datasets_core.meta.even_splits import even_splits as even_splits
     from datasets_core.meta.experiment import Experiment as Experiment
     from datasets_core.meta.info import DatasetInfo as DatasetInfo
@@ -172,6 +173,7 @@ _HOMES = {
     "load_dataset": "datasets_core.load",
     "load_dataset_builder": "datasets_core.load",
     "load_from_disk": "datasets_core.load",
+    "lock_dataset": "datasets_core.locks",
     "logging": "datasets_core.logging",
     "progress": "datasets_core.progress",
     "split_for_jax_process": "datasets_core.distributed",

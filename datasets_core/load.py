@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -53,6 +54,7 @@ def load_dataset(
     read_config: ReadConfig | None = None,
     register_checksums: bool = False,
     force_checksums_validation: bool = False,
+    lock: str | os.PathLike[str] | bool | None = None,
     **config_kwargs: Any,
 ) -> Any:
     """Load a dataset, building it first where the cache does not hold it yet.
@@ -84,6 +86,8 @@ def load_dataset(
             come in their order, one file after the other.
         register_checksums: write size and sha256 of what is downloaded into the `checksums.tsv` beside the script.
         force_checksums_validation: each URL that is downloaded must be registered there.
+        lock: a file that `lock_dataset` wrote: anything that is not what it says is refused before rows are given.  True is
+            `dataset.lock` in the folder of the dataset, or else in the present one.
         config_kwargs: options of the builder's config, such as `sep=` of csv; `trust_remote_code=True` lets a script that is
             found in a folder run, and `False` no script at all;
             `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
@@ -132,15 +136,16 @@ def load_dataset(
     builder = _resolved(request)
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched
-    builder.download_and_prepare(
-        download_config=download_config,
-        download_mode=mode,
-        verification_mode=checks,
-        num_proc=num_proc,
-        storage_options=storage_options,
-        register_checksums=register_checksums,
-        force_checksums_validation=force_checksums_validation,
-    )
+    with _held(lock, builder, request, registers=register_checksums):
+        builder.download_and_prepare(
+            download_config=download_config,
+            download_mode=mode,
+            verification_mode=checks,
+            num_proc=num_proc,
+            storage_options=storage_options,
+            register_checksums=register_checksums,
+            force_checksums_validation=force_checksums_validation,
+        )
     _check_splits(wanted, builder.info.splits or (), os.fspath(path))
     return builder.as_dataset(split=split, in_memory=keep_in_memory, shuffle_files=shuffle_files, read_config=read_config)
 
@@ -220,6 +225,16 @@ def load_dataset_builder(
     builder = _resolved(request)
     builder.look_at_built()
     return builder
+
+
+def _held(
+    lock: str | os.PathLike[str] | bool | None, builder: DatasetBuilder, request: Request, *, registers: bool
+) -> contextlib.AbstractContextManager[None]:
+    if lock is None or lock is False:
+        return contextlib.nullcontext()
+    from datasets_core.resolve.holding import held  # 10 ms that a dataset without a lock does without
+
+    return held(lock, builder, request, registers=registers)
 
 
 def _resolved(request: Request) -> DatasetBuilder:

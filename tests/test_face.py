@@ -14,7 +14,8 @@ import datasets_core
 
 HEAVY = {"pyarrow", "numpy", "fsspec", "huggingface_hub", "pandas", "httpx2", "yaml", "tqdm", "loky", "cloudpickle", "torch"}
 EXPECTED = {
-    "load_dataset", "load_dataset_builder", "load_from_disk", "builder_from_directory", "builder_from_directories",
+    "load_dataset", "load_dataset_builder", "load_from_disk", "lock_dataset",
+    "builder_from_directory", "builder_from_directories",
     "get_dataset_config_info", "get_dataset_config_names", "get_dataset_default_config_name", "get_dataset_infos",
     "get_dataset_split_names",
     "Dataset", "DatasetDict", "IterableDataset", "Column", "IterableColumn", "concatenate_datasets", "interleave_datasets",

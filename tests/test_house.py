@@ -20,7 +20,7 @@ FLOORS = {
     "dataset": 7,
     "building": 8,
     "resolve": 9, "builders": 9,
-    "load": 10, "inspect": 10, "distributed": 10,
+    "load": 10, "locks": 10, "inspect": 10, "distributed": 10,
     "cli": 11, "__main__": 12,
 }  # fmt: skip
 

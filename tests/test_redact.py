@@ -39,7 +39,9 @@ def test_secrets_are_hidden(url):
     assert SECRET not in redact_text(f"failed: '{url}' (twice)")
 
 
-@pytest.mark.parametrize("url", ["https://host/a.csv?download=1&page=2", "/x/y@z?b", "s3://bucket/a b.csv", "a\\b"])
+@pytest.mark.parametrize(
+    "url", ["https://host/a.csv?download=1&page=2", "/x/y@z?b", "s3://bucket/a b.csv", "memory:///a/b.csv", "file:///a", "a\\b"]
+)
 def test_the_rest_is_shown(url):
     assert redact(url) == url
 

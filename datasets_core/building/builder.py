@@ -5,7 +5,8 @@ from __future__ import annotations
 import abc
 import copy
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
@@ -30,7 +31,7 @@ from datasets_core.engines.engine import Engine
 from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnpreparableVersionError
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
-from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.checksum import RegisteredFile, VerificationMode
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.files import is_url, join, local_path
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
@@ -103,6 +104,10 @@ class DatasetBuilder(Versioned, abc.ABC):
     """Whether the user names data files, where it is a format."""
     shuffle_on_write: ClassVar[bool] = False
     """Rows are written in the order of the hash of (split, key), which no order of the source changes; else as they come."""
+    script_digest: str | None = None
+    """sha256 of the script and of the modules beside it, wherever they lie; None where it was not read as a script."""
+    locked_checksums: Mapping[str, RegisteredFile] = MappingProxyType({})
+    """What a lock says of each URL: compared as if it was registered."""
     rereads: bool = False
     merge_columns: bool = False
     read_schema: pa.Schema | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from datasets_core.meta.split_info import SplitInfo
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from datasets_core.building.builder_config import BuilderConfig
+    from datasets_core.fetch.checksum import RegisteredFile
     from datasets_core.meta.info import DatasetInfo
     from datasets_core.meta.version import Version
 
@@ -91,6 +92,7 @@ class Builder(Hooks, Protocol):
     storage_options: dict[str, Any]
     writer_batch_size: int | None
     download_dir: str | None
+    locked_checksums: Mapping[str, RegisteredFile]
 
     @property
     def cache_dir(self) -> str:

@@ -65,7 +65,8 @@ class Register:
         path = builder.checksums_path
         if options.registers_checksums:
             check_place(path, builder.label)
-        return cls(path, read_registered(path), options.verification, options.registers_checksums, options.demands_checksums)
+        entries = {**read_registered(path), **builder.locked_checksums}
+        return cls(path, entries, options.verification, options.registers_checksums, options.demands_checksums)
 
     def equip(self, manager: Any) -> Any:
         """A download manager that compares, or takes down, what it fetches."""

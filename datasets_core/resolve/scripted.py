@@ -57,7 +57,7 @@ class ScriptSource:
         cls, name = load(script), self.request.name or self.default_config_name
         info = self.recorded.get(name) if name is not None else None
         with own_errors(script, "making its builder"):
-            return asked.builder(
+            builder = asked.builder(
                 cls,
                 asked.options,
                 dataset_name=os.path.basename(script.path).removesuffix(".py"),
@@ -68,6 +68,8 @@ class ScriptSource:
                 data_files=found,
                 info=info,
             )
+            builder.script_digest = script.digest
+            return builder
 
 
 def _identity(script: Script) -> str:

@@ -1,0 +1,252 @@
+"""A dataset held to its lock: what it is made of now, compared with what was locked, before and after it is built."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core._version import __version__
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.class_identity import code_hash
+from datasets_core.building.dataset_lock import DatasetLock, LockedFile, LockedSplit, differences, is_same
+from datasets_core.errors import DataFilesNotFoundError, LockDriftError, NonMatchingChecksumError, UnhashableError
+from datasets_core.fetch.checksum import RegisteredFile, digest_of
+from datasets_core.files import entry, is_http, is_url, local_path, open_binary
+from datasets_core.meta.data_files import DataFilesDict
+from datasets_core.progress import progress
+from datasets_core.redact import redact
+from datasets_core.store.content import data_fingerprint, split_fingerprints
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import Manifest, ShardRecord, SourceRecord
+
+_BLOCK = 1 << 20
+_LIBRARY = __name__.partition(".")[0]
+_FILES = ("data_files", "data_dir", "features")  # options that the files and the columns of a lock speak of
+
+
+def lock_of(builder: DatasetBuilder, root: str) -> DatasetLock:
+    """The lock of a dataset that is built.
+
+    Args:
+        builder: its builder, after `download_and_prepare`.
+        root: the folder of the dataset, to which the paths of the lock are relative.
+    """
+    return _Present(builder, root).after(builder._built())
+
+
+@contextlib.contextmanager
+def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str) -> Iterator[None]:
+    """Compare the sources with a lock, let the block build the dataset, and compare what came of it.
+
+    Args:
+        lock: what the dataset should be.
+        path: the file of the lock, for messages.
+        builder: is built in the block; what it downloads is compared while it comes.
+        root: the folder of the dataset.
+
+    Raises:
+        LockDriftError: something is not what it was; all that is known to have moved is named.
+    """
+    present = _Present(builder, root, lock)
+    _refuse(path, differences(_only_paths(lock), present.before(lock)))
+    urls = {file.place: file for file in lock.files or () if file.kind == "url" and file.sha256}
+    builder.locked_checksums = {
+        url: RegisteredFile(None if file.size < 0 else file.size, file.sha256) for url, file in urls.items()
+    }
+    try:
+        yield
+    except NonMatchingChecksumError as error:
+        if error.url not in urls:
+            raise
+        _refuse(path, [f"{error.url} has {error.what} {error.found}, and {error.expected} is locked"], error)
+    _refuse(path, differences(lock, present.after(builder._built())))
+
+
+def _refuse(path: str, moved: list[str], cause: Exception | None = None) -> None:
+    if moved:
+        raise LockDriftError(path, moved) from cause
+
+
+class _Present:
+    """What a dataset is made of now."""
+
+    def __init__(self, builder: DatasetBuilder, root: str, lock: DatasetLock | None = None) -> None:
+        self._builder, self._root, self._lock = builder, root, lock
+        self._known: dict[tuple[str, int, int], LockedFile] = {}
+
+    def before(self, lock: DatasetLock) -> DatasetLock:
+        """What is known of the dataset before it is built; of the files those in its folder."""
+        features = self._builder.info.features
+        return self._lock_with(self._local_sources(lock), None if features is None else features.to_dict(), None, None)
+
+    def after(self, manifest: Manifest) -> DatasetLock:
+        """What the dataset is, once it is built."""
+        features = manifest.info.features
+        splits = self._splits(manifest)
+        files = tuple(sorted(self._sources(manifest.sources)))
+        fingerprint = data_fingerprint({split.name: split.sha256 for split in splits})
+        return self._lock_with(files, {} if features is None else features.to_dict(), splits, fingerprint)
+
+    def _lock_with(
+        self,
+        files: tuple[LockedFile, ...],
+        features: dict[str, Any] | None,
+        splits: tuple[LockedSplit, ...] | None,
+        fingerprint: str | None,
+    ) -> DatasetLock:
+        builder = self._builder
+        given = {name: value for name, value in builder.config_kwargs.items() if name not in _FILES and value is not None}
+        return DatasetLock(
+            dataset=builder.dataset_name,
+            config=builder.config.name,
+            version=str(builder.version),
+            options={name: _plain(value) for name, value in given.items()},
+            commit=None,
+            script=_script_hash(builder),
+            files=files,
+            features=features,
+            splits=splits,
+            fingerprint=fingerprint,
+            library_versions={
+                "datasets_core": __version__,
+                "pyarrow": pa.__version__,
+                "python": ".".join(platform.python_version_tuple()[:2]),
+            },
+        )
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def _local_sources(self, lock: DatasetLock) -> tuple[LockedFile, ...]:
+        """The files of the folder that are named now, or were when it was locked; nothing is downloaded."""
+        places = {self._place_of(file.place) for file in lock.files or () if file.kind == "path"}
+        data_files = self._builder.config.data_files
+        if isinstance(data_files, DataFilesDict):
+            places |= {local_path(path) for listed in data_files.values() for path in listed if not _is_remote(path)}
+        found = (self._local(place) for place in sorted(places) if os.path.isfile(place))
+        return tuple(sorted(file for file in found if file.kind == "path"))
+
+    def _place_of(self, path: str) -> str:
+        return os.path.join(self._root, *path.split("/"))
+
+    def _sources(self, sources: Iterable[SourceRecord]) -> set[LockedFile]:
+        remote = [source for source in sources if _is_remote(source.path)]
+        base = self._builder.base_path
+        local = {
+            os.path.abspath(os.path.join("" if base is None or is_url(base) else base, local_path(source.path)))
+            for source in sources
+            if not _is_remote(source.path)
+        }
+        found = {self._remote(source) for source in remote if "::" not in source.path or is_http(source.path)}
+        with progress("Hashing sources", total=len(local), unit="files") as bar:
+            for place in sorted(local):
+                found.add(self._local(place))
+                bar.update(1)
+        return found
+
+    def _local(self, place: str) -> LockedFile:
+        try:
+            status = os.stat(place)
+        except OSError as error:
+            raise DataFilesNotFoundError(
+                f"{place}, which the dataset is made of, cannot be read: {error.strerror}. Put it back, or build again."
+            ) from error
+        key = (place, status.st_size, status.st_mtime_ns)
+        if key not in self._known:
+            kind, name = self._named(place)
+            digest = digest_of(place)
+            self._known[key] = LockedFile(kind, name, digest.num_bytes, digest.hexdigest())
+        return self._known[key]
+
+    def _named(self, place: str) -> tuple[str, str]:
+        """The path of a file in the folder of the dataset, or else its name."""
+        if not is_url(self._root):
+            for root, path in ((os.path.abspath(self._root), place), (os.path.realpath(self._root), os.path.realpath(place))):
+                inside = os.path.relpath(path, root)
+                if inside != os.pardir and not inside.startswith(os.pardir + os.sep):
+                    return "path", inside.replace(os.sep, "/")
+        return "name", os.path.basename(place)
+
+    def _remote(self, source: SourceRecord) -> LockedFile:
+        url = redact(source.path)
+        now = LockedFile("url", url, source.size, source.sha256, source.identity)
+        if now.sha256 is not None or is_http(source.path):
+            return now
+        found = entry(source.path, self._builder.storage_options)
+        if found is None:
+            raise DataFilesNotFoundError(f"{url}, which the dataset is made of, is gone. Put it back, or build again.")
+        now = LockedFile("url", url, found.size, None, found.identity)
+        locked = next((file for file in (self._lock and self._lock.files) or () if file.place == url), None)
+        if locked is not None and locked.etag and is_same(LockedFile("url", url, locked.size, None, locked.etag), now):
+            return locked
+        digest = hashlib.sha256()
+        with open_binary(source.path, self._builder.storage_options) as handle:
+            while block := handle.read(_BLOCK):
+                digest.update(block)
+        return LockedFile("url", url, found.size, digest.hexdigest(), found.identity)
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    def _splits(self, manifest: Manifest) -> tuple[LockedSplit, ...]:
+        shards = {split: _shards_hash(records) for split, records in manifest.split_shards().items()}
+        rows = {split: sum(lengths) for split, lengths in manifest.split_lengths().items()}
+        locked = {split.name: split for split in (self._lock and self._lock.splits) or ()}
+        if set(locked) == set(shards) and all(
+            found is not None and found == locked[split].shards and rows[split] == locked[split].rows
+            for split, found in shards.items()
+        ):
+            return tuple(LockedSplit(split, rows[split], locked[split].sha256, shards[split]) for split in shards)
+        with progress("Hashing rows", total=sum(rows.values()), unit="rows") as bar:
+            hashes = split_fingerprints(
+                self._builder._output_dir,
+                manifest,
+                on_rows=bar.update,
+                storage_options=self._builder._output_storage_options,
+            )
+        return tuple(LockedSplit(split, rows[split], hashes[split], shards[split]) for split in shards)
+
+
+def _shards_hash(shards: list[ShardRecord]) -> str | None:
+    if not all(shard.sha256 for shard in shards):
+        return None
+    return hashlib.sha256("\n".join(shard.sha256 for shard in shards).encode()).hexdigest()
+
+
+def _only_paths(lock: DatasetLock) -> DatasetLock:
+    """The lock without what is known only after the build."""
+    files = tuple(file for file in lock.files or () if file.kind == "path")
+    return dataclasses.replace(lock, files=files, splits=None, fingerprint=None)
+
+
+def _is_remote(path: str) -> bool:
+    return is_url(path) and not path.startswith("file://")
+
+
+def _script_hash(builder: DatasetBuilder) -> str:
+    """What tells the code of a dataset from other code, wherever it lies; "" for a format of this library."""
+    if builder.script_digest is not None:
+        return builder.script_digest
+    if type(builder).__module__.partition(".")[0] == _LIBRARY:
+        return ""
+    return hashlib.sha256(code_hash(type(builder)).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """An option as JSON holds it; what JSON has no word for by its type and hash."""
+    try:
+        text = json.dumps(value)
+        if json.loads(text) == value:
+            return value
+    except (TypeError, ValueError, RecursionError):
+        pass
+    try:
+        return f"{type(value).__name__} {Hasher.hash(value)}"
+    except UnhashableError:
+        return f"{type(value).__name__} {value!r}"

@@ -1,0 +1,205 @@
+"""A lock as a value: its text, how it is read, and what differs between two."""
+
+import copy
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core.building.dataset_lock import (
+    DatasetLock,
+    LockedFile,
+    LockedSplit,
+    differences,
+    file_differences,
+    parse_lock,
+    read_lock,
+)
+from datasets_core.errors import FileNotFoundDatasetsError, ManifestError
+
+ONE, TWO = "1" * 64, "2" * 64
+A, B = LockedFile("path", "data/a.csv", 12, ONE), LockedFile("url", "https://example.org/b.csv", 13, TWO, '"v1"')
+LOCK = DatasetLock(
+    dataset="birds",
+    config="en",
+    version="1.0.0",
+    options={"sep": ";", "header": None},
+    commit=None,
+    script=ONE,
+    files=(A, B),
+    features={"name": {"dtype": "string", "_type": "Value"}, "mass": {"dtype": "int64", "_type": "Value"}},
+    splits=(LockedSplit("train", 10, ONE, TWO), LockedSplit("test", 5, TWO)),
+    fingerprint=TWO,
+    library_versions={"datasets_core": "0.1.0", "pyarrow": "26.0.1", "python": "3.11"},
+)
+
+
+def test_what_is_written_is_read_again() -> None:
+    found = parse_lock(LOCK.text(), path="dataset.lock")
+    assert found == LOCK
+    assert found.text() == LOCK.text()
+    assert differences(found, LOCK) == []
+
+
+def test_the_text_is_lines_in_one_order() -> None:
+    text = LOCK.text()
+    assert text.endswith("}\n")
+    assert '"sep": ";"' in text
+    other = dataclasses.replace(LOCK, files=(B, A), options=dict(reversed(LOCK.options.items())))
+    assert other.text() == text
+    assert list(json.loads(text)["features"]) == ["name", "mass"]
+
+
+PARTS: list[tuple[dict[str, Any], str]] = [
+    ({"config": "fr"}, "the config was 'en' and is 'fr'"),
+    ({"version": "1.0.1"}, "the version was '1.0.0' and is '1.0.1'"),
+    ({"commit": "abc"}, "the commit was None and is 'abc'"),
+    ({"script": TWO}, f"the script changed (sha256 {ONE[:16]}, then {TWO[:16]})"),
+    ({"options": {"sep": ",", "header": None}}, "the option 'sep' was ';' and is ','"),
+    ({"options": {"sep": ";"}}, "the option 'header' is gone (it was None)"),
+    ({"features": {"name": LOCK.features["name"]}}, "the column 'mass' is gone"),  # type: ignore[index]
+    ({"features": {**LOCK.features, "x": {"_type": "Json"}}}, "the column 'x' is new"),  # type: ignore[dict-item]
+    ({"features": {**LOCK.features, "mass": {"dtype": "int8"}}}, "the column 'mass' was"),  # type: ignore[dict-item]
+    ({"splits": (LockedSplit("train", 11, ONE), LOCK.splits[1])}, "the split 'train' had 10 rows and has 11"),  # type: ignore[index]
+    ({"splits": (LockedSplit("train", 10, TWO), LOCK.splits[1])}, "the rows of split 'train' changed"),  # type: ignore[index]
+    ({"splits": LOCK.splits[:1]}, "the split 'test' is gone (5 rows)"),  # type: ignore[index]
+    ({"splits": LOCK.splits[::-1]}, "the splits stand in another order: test, train"),  # type: ignore[index]
+    ({"library_versions": {**LOCK.library_versions, "pyarrow": "27.0.0"}}, "the library 'pyarrow' was 26.0.1 and is 27.0.0"),
+    ({"files": (A,)}, "https://example.org/b.csv is gone (13 bytes, sha256 2222222222222222)"),
+    ({"files": (A, B, LockedFile("path", "c", 1, "3" * 64))}, "c is new (1 bytes, sha256 3333333333333333)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "line"), PARTS)
+def test_what_moved_is_said_in_a_line(change: dict[str, Any], line: str) -> None:
+    found = differences(LOCK, dataclasses.replace(LOCK, **change))
+    assert len(found) == 1
+    assert found[0].startswith(line)
+
+
+def test_everything_that_moved_is_said() -> None:
+    changes = {name: value for change, _ in reversed(PARTS) for name, value in change.items()}
+    assert len(differences(LOCK, dataclasses.replace(LOCK, **changes))) == 9
+
+
+def test_another_name_and_other_shards_are_no_difference() -> None:
+    shards = tuple(dataclasses.replace(split, shards=ONE) for split in LOCK.splits or ())
+    assert differences(LOCK, dataclasses.replace(LOCK, dataset="checkout", splits=shards)) == []
+
+
+def test_what_is_not_known_yet_is_not_compared() -> None:
+    assert differences(LOCK, dataclasses.replace(LOCK, files=None, features=None, splits=None)) == []
+
+
+def test_a_file_that_moved_or_changed_is_told_so() -> None:
+    moved = LockedFile("path", "data/sub/a.csv", 12, ONE)
+    assert file_differences((A,), (moved,)) == ["data/a.csv moved to data/sub/a.csv"]
+    changed = LockedFile("path", "data/a.csv", 12, TWO)
+    assert file_differences((A,), (changed,)) == [
+        "data/a.csv changed (12 bytes, sha256 1111111111111111, then 12 bytes, sha256 2222222222222222)"
+    ]
+
+
+def test_files_that_are_known_by_name_may_be_called_alike() -> None:
+    files = [LockedFile("name", "a.csv", 1, sha) for sha in (ONE, TWO)]
+    assert file_differences(tuple(files), tuple(reversed(files))) == []
+    assert len(file_differences(tuple(files), (files[0],))) == 1
+
+
+def test_where_no_sha256_is_known_the_etag_tells() -> None:
+    old = LockedFile("url", "s3://x/a", 3, None, "v1")
+    assert file_differences((old,), (LockedFile("url", "s3://x/a", 3, None, "v1"),)) == []
+    assert len(file_differences((old,), (LockedFile("url", "s3://x/a", 3, None, "v2"),))) == 1
+
+
+# -- what strangers write ----------------------------------------------------------------------------------------------
+
+
+def _form() -> Any:
+    return json.loads(LOCK.text())
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"", "line 1, column 1"),
+        (b'{\n"form": 1,\n"dataset" 3}', "line 3, column 11"),
+        (b"[]", "the lock is []"),
+        (b"\xff", "not UTF-8"),
+        (b'{"form": 1, "form": 1}', "appears twice"),
+        (b'{"form": true}', "form is true"),
+        (b'{"form": 99}', "Upgrade datasets_core"),
+        (b"[" * 100_000, "nested too deep"),
+    ],
+)
+def test_what_is_no_lock_is_named_by_its_line(text: bytes, reason: str) -> None:
+    with pytest.raises(ManifestError) as caught:
+        parse_lock(text, path="dataset.lock")
+    assert str(caught.value).startswith("dataset.lock: ")
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "reason"),
+    [
+        (("config",), 3, "config is 3"),
+        (("options",), [], "options is []"),
+        (("files",), {}, "files is {}"),
+        (("files", 0), 3, "files[0] is 3"),
+        (("files", 0), {"size": 3}, "one of 'path', 'url' and 'name'"),
+        (("files", 0), {"path": "a", "url": "b", "size": 3}, "one of 'path', 'url' and 'name'"),
+        (("files", 0, "path"), "../a", "below the folder"),
+        (("files", 0, "path"), "/etc/passwd", "below the folder"),
+        (("files", 0, "path"), "a\n", "below the folder"),
+        (("files", 0, "path"), "a/./b", "below the folder"),
+        (("files", 0, "size"), "12", 'files[0].size is "12"'),
+        (("files", 0, "size"), 1e300, "files[0].size"),
+        (("files", 0, "sha256"), "abc", "a sha256"),
+        (("splits", 0, "rows"), -1, "splits[0].rows is -1"),
+        (("splits", 0, "rows"), True, "splits[0].rows is true"),
+        (("splits", 1, "sha256"), None, "splits[1].sha256 is null"),
+        (("features",), None, "features is null"),
+        (("library_versions", "pyarrow"), 26, "library_versions.pyarrow is 26"),
+        (("fingerprint",), "x", "fingerprint"),
+        (("script",), 7, "script is 7"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_named_by_its_key(place: tuple[Any, ...], value: Any, reason: str) -> None:
+    form = _form()
+    inner = form
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = value
+    with pytest.raises(ManifestError) as caught:
+        parse_lock(json.dumps(form), path="dataset.lock")
+    assert reason in str(caught.value)
+
+
+JUNK = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.lists(st.integers(), max_size=2)
+
+
+@given(st.data())
+def test_junk_anywhere_is_read_or_refused_and_nothing_else(data: st.DataObject) -> None:
+    form = copy.deepcopy(_form())
+    inner = form
+    while True:
+        step = data.draw(st.sampled_from(sorted(inner) if isinstance(inner, dict) else range(len(inner))))
+        if not isinstance(inner[step], (dict, list)) or not inner[step] or data.draw(st.booleans()):
+            break
+        inner = inner[step]
+    inner[step] = data.draw(JUNK)
+    try:
+        assert parse_lock(json.dumps(form), path="f").text()
+    except ManifestError:
+        pass
+
+
+def test_a_missing_lock_says_how_to_write_one(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundDatasetsError, match=r"lock_dataset"):
+        read_lock(str(tmp_path / "dataset.lock"))
+    with pytest.raises(ManifestError, match="cannot be read"):
+        read_lock(str(tmp_path))
