@@ -395,6 +395,30 @@ class UnpreparableVersionError(DatasetBuildError, ValueError):
         )
 
 
+class WrongVersionError(DatasetBuildError, ValueError):
+    """A build whose version says less than changed.
+
+    Args:
+        dataset: the dataset.
+        old: the version that it is compared with.
+        new: its own version.
+        right: the version that it should have at least, where known.
+        level: what the change is, "patch", "minor" or "major".
+        changes: what differs, a line each.
+    """
+
+    def __init__(
+        self, dataset: str, *, old: object, new: object, right: object | None, level: str, changes: Iterable[str]
+    ) -> None:
+        self.dataset, self.old, self.new, self.level, self.changes = dataset, str(old), str(new), level, tuple(changes)
+        self.right = None if right is None else str(right)
+        what = "; ".join(self.changes[:3]) + ("; …" if len(self.changes) > 3 else "")
+        super().__init__(
+            f"Version {new} of {dataset!r} is a {level} change of {old}, and does not say so: {what}. "
+            f"Call it {self.right or 'a higher version'} or higher, or build it without check_version."
+        )
+
+
 class ManualDownloadError(DatasetBuildError):
     """A dataset whose files the user has to fetch by hand."""
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from datasets_core._version import __version__
 from datasets_core.building import checks
+from datasets_core.building.bump import check_bump
 from datasets_core.building.generate import describe, place_of, run_job
 from datasets_core.building.hooks import Builder, SplitGenerator
 from datasets_core.building.jobs import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, ShardJob, ShardResult, divide
@@ -114,6 +115,8 @@ class _Build:
         checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
         for split in splits:
             split.split_info = (manifest.info.splits or SplitDict())[split.name]
+        if self.options.checks_version:
+            check_bump(self.builder, self.options.output_dir, self.staging.folder, manifest, self.options.storage_options)
         committed = self.staging.commit(manifest, storage_options=self.options.storage_options)
         if hasattr(dl_manager, "manage_extracted_files"):
             dl_manager.manage_extracted_files()

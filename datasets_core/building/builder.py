@@ -263,6 +263,7 @@ class DatasetBuilder(Versioned, abc.ABC):
         max_examples_per_split: int | None = None,
         register_checksums: bool = False,
         force_checksums_validation: bool = False,
+        check_version: bool = False,
         **download_and_prepare_kwargs: Any,
     ) -> None:
         """Build the dataset, unless it stands already.
@@ -286,9 +287,12 @@ class DatasetBuilder(Versioned, abc.ABC):
             register_checksums: write size and sha256 of each URL that is downloaded into the `checksums.tsv` beside the script,
                 instead of comparing them with it.
             force_checksums_validation: each URL must be registered there.
+            check_version: compare the rows with the version that was prepared before, and refuse a version that does not say
+                what has changed: a new column is a minor change, other rows are a major one.
             download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names do nothing.
 
         Raises:
+            WrongVersionError: `check_version`, and the version says less than has changed.
             UnpreparableVersionError: neither the canonical version nor the highest, and not prepared before.
             DatasetsCoreError: of the kind that says what is wrong.
         """
@@ -316,6 +320,7 @@ class DatasetBuilder(Versioned, abc.ABC):
             max_examples_per_split=max_examples_per_split,
             register_checksums=register_checksums,
             force_checksums_validation=force_checksums_validation,
+            check_version=check_version,
             **download_and_prepare_kwargs,
         )
         if self.is_preparable:

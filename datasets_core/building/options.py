@@ -35,6 +35,7 @@ class BuildOptions:
     max_rows: int | None = None
     registers_checksums: bool = False
     demands_checksums: bool = False
+    checks_version: bool = False
 
     @classmethod
     def of(
@@ -56,6 +57,7 @@ class BuildOptions:
         max_examples_per_split: int | None = None,
         register_checksums: bool = False,
         force_checksums_validation: bool = False,
+        check_version: bool = False,
         **old_options: Any,
     ) -> BuildOptions:
         """The options that are meant.
@@ -96,6 +98,7 @@ class BuildOptions:
             _count("max_examples_per_split", max_examples_per_split),
             bool(register_checksums or downloads.register_checksums),
             demands,
+            bool(check_version),
         )
 
 

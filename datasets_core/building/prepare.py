@@ -43,13 +43,22 @@ def prepare(builder: Builder, options: BuildOptions) -> Manifest:
     """
     forced = options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS or options.registers_checksums
     if not forced and (found := _reusable(builder, options)) is not None:
-        return found
+        return _bumped(builder, options, found)
     with locked(lock_path(options.output_dir)):
         if not forced and (found := _reusable(builder, options, is_locked=True)) is not None:
-            return found  # another process built it while this one waited
+            return _bumped(builder, options, found)  # another process built it while this one waited
         from datasets_core.building.build import build  # 20 ms that a dataset which stands does without
 
         return build(builder, options)
+
+
+def _bumped(builder: Builder, options: BuildOptions, found: Manifest) -> Manifest:
+    """What stands already, with a version that says what has changed, if that is asked for."""
+    if options.checks_version:
+        from datasets_core.building.bump import check_bump  # comparing is what reading does without
+
+        check_bump(builder, options.output_dir, options.output_dir, found, options.storage_options)
+    return found
 
 
 # -- what stands already -----------------------------------------------------------------------------------------------

@@ -119,8 +119,18 @@ def versions_below(folder: str | os.PathLike[str], storage_options: dict[str, An
     """
     here = located(folder)
     homes = [here, *(files.join(here, name) for name in _folders(here, storage_options) if not Version.is_valid(name))]
-    found = [(Version(name), home) for home in homes for name in _folders(home, storage_options) if Version.is_valid(name)]
-    return [files.join(home, str(version)) for version, home in sorted(found, key=lambda pair: pair[0], reverse=True)]
+    found = [pair for home in homes for pair in version_folders(home, storage_options)]
+    return [place for _, place in sorted(found, key=lambda pair: pair[0], reverse=True)]
+
+
+def version_folders(home: str, storage_options: dict[str, Any] | None = None) -> list[tuple[Version, str]]:
+    """The folders of versions in `home`, the highest version first.
+
+    >>> version_folders("/nowhere")
+    []
+    """
+    found = [(Version(name), files.join(home, name)) for name in _folders(home, storage_options) if Version.is_valid(name)]
+    return sorted(found, key=lambda pair: pair[0], reverse=True)
 
 
 def check_whole(folder: str, manifest: Manifest) -> None:
@@ -139,9 +149,8 @@ def _versions(
     """The versions of one config with their folders, the highest first."""
     places: dict[Version, list[str]] = {}
     for folder in _config_folders(home, name, config, storage_options):
-        for child in _folders(folder, storage_options):
-            if Version.is_valid(child):
-                places.setdefault(Version(child), []).append(files.join(folder, child))
+        for version, place in version_folders(folder, storage_options):
+            places.setdefault(version, []).append(place)
     return iter(sorted(places.items(), reverse=True))
 
 

@@ -132,8 +132,9 @@ class Versioned(Built):
             ConfigurationError: several builds stand there, by other code.
         """
         folder, options = self._output_dir, self._output_storage_options
-        in_cache = folder == self._cache_dir  # where the builds of other code stand beside this one's
-        where = os.path.dirname(folder) if in_cache else folder
+        version = os.path.dirname(folder)
+        in_cache = folder == self._cache_dir and os.path.basename(version) == str(self._version)
+        where = version if in_cache else folder  # in the cache the builds of other code stand beside this one's
         if not forced:
             own = [found for found in whole_builds(folder, self._version, options) if found.folder == folder]
             found = the_one(own or (whole_builds(where, self._version) if in_cache else []), self.dataset_name)

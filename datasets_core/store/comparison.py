@@ -149,6 +149,31 @@ def compare(
     return _Comparison(sides[0], sides[1], limit).made()
 
 
+def compare_staged(
+    old: str | os.PathLike[str],
+    folder: str,
+    manifest: Manifest,
+    *,
+    limit: int = 10,
+    storage_options: dict[str, Any] | None = None,
+) -> Difference:
+    """Compare a prepared version with one that is not committed yet.
+
+    Args:
+        old: folder or URL of the finished dataset.
+        folder: where the shards of the other one stand.
+        manifest: what they are; it stands nowhere yet.
+        limit: how many differing rows to keep at most.
+        storage_options: for fsspec, for either of the two that is a URL.
+
+    Raises:
+        DatasetNotFoundError, ManifestError, DamagedShardError: as `compare`.
+    """
+    place = located(old)
+    before = _Side(place, _manifest(place, storage_options), storage_options)
+    return _Comparison(before, _Side(folder, manifest, storage_options), limit).made()
+
+
 def _manifest(folder: str, storage_options: dict[str, Any] | None) -> Manifest:
     found = read_manifest(folder, storage_options)
     if found is None:
