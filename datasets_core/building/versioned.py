@@ -140,6 +140,7 @@ class Versioned(Built):
             found = the_one(own or (whole_builds(where, self._version) if in_cache else []), self.dataset_name)
             if found is not None and found.manifest.info.version in (None, self._version):
                 self._output_dir = found.folder
+                self._cache_dir = found.folder if in_cache else self._cache_dir
                 return found.manifest
         raise UnpreparableVersionError(
             self._version,

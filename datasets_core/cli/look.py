@@ -36,6 +36,7 @@ def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
         "dataset": info.dataset_name or builder.dataset_name,
         "config": info.config_name,
         "version": info.version,
+        "versions": ", ".join(map(str, builder.versions)) if len(builder.versions) > 1 else None,
         "built": f"{builder.cache_dir} ({built.verification})" if built else "not yet",
         "description": (info.description or "").strip(),
         "homepage": info.homepage,

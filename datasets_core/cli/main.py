@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from datasets_core import _version, config
-from datasets_core.cli import housekeeping, look, scaffold
+from datasets_core.building.dataset_lock import LOCK_NAME
+from datasets_core.cli import housekeeping, look, provenance, scaffold
 from datasets_core.cli.wording import in_flags
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
 
@@ -63,7 +64,17 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("--max-shard-size", metavar="SIZE", help="for example 200MB")
     build.add_argument("--output-dir", metavar="DIR", help="folder or URL for the result, instead of the cache")
     build.add_argument("--verification-mode", choices=["all_checks", "basic_checks", "no_checks"])
+    build.add_argument("--check-version", action="store_true", help="refuse a version that says less than changed")
     build.add_argument("--force", action="store_true", help="download and build again")
+    build.add_argument("--num-shards", type=int, metavar="N", help="write exactly so many shards of each split")
+    build.add_argument("--disable-shuffling", action="store_true", help="keep rows as they come, where a script orders them")
+    build.add_argument("--max-examples-per-split", type=int, metavar="N", help="build the first rows only")
+    build.add_argument(
+        "--register-checksums", action="store_true", help="write what is downloaded into the checksums.tsv beside the script"
+    )
+    build.add_argument(
+        "--force-checksums-validation", action="store_true", help="each URL that is downloaded must be registered there"
+    )
     build.set_defaults(command=_build)
 
     info = commands.add_parser("info", parents=[shared], help="what a dataset is, without building it")
@@ -80,6 +91,30 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", parents=[shared], help="hash every shard again and name what is bad")
     verify.add_argument("path", help="a finished dataset, a folder of them, or a name as `cache ls` prints it")
     verify.set_defaults(command=lambda options: housekeeping.verify(options.path))
+
+    locking = commands.add_parser("lock", parents=[shared], help="write what a dataset is made of into a file")
+    _add_reference(locking)
+    locking.add_argument("-o", "--output", default=LOCK_NAME, metavar="FILE", help=f"the file (default: {LOCK_NAME})")
+    locking.add_argument("--update", action="store_true", help="say what moved since it was written, and write it anew")
+    locking.add_argument("--num-proc", type=int, metavar="N", help="worker processes")
+    locking.set_defaults(command=_lock)
+
+    diff = commands.add_parser("diff", parents=[shared], help="what became of a dataset: PATCH, MINOR or MAJOR")
+    for place in ("old", "new"):
+        diff.add_argument(place, help="a finished dataset: a folder, a name as `cache ls` prints it, or NAME:VERSION")
+    diff.add_argument("-n", "--rows", type=int, default=10, metavar="N", help="how many differences to show (default 10)")
+    diff.add_argument("--check", action="store_true", help="exit with 1 where the versions say less than what changed")
+    diff.add_argument("--json", action="store_true", help="as JSON")
+    diff.set_defaults(
+        command=lambda options: provenance.diff(
+            options.old, options.new, rows=options.rows, as_json=options.json, check=options.check
+        )
+    )
+
+    cite = commands.add_parser("cite", parents=[shared], help="the name, the fingerprint and the citation, for a paper")
+    _add_reference(cite)
+    cite.add_argument("--json", action="store_true", help="as JSON")
+    cite.set_defaults(command=lambda options: provenance.cite(_reference(options), as_json=options.json))
 
     cache = commands.add_parser("cache", help="finished datasets on this machine").add_subparsers(
         required=True, metavar="ACTION"
@@ -102,7 +137,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_reference(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="a folder, a script, a data file, a URL, or a format name with --data-files")
+    parser.add_argument("path", help="a folder, a script (of one version: reviews.py:1.*.*), a file, a URL, or a format")
     parser.add_argument("name", nargs="?", help="config")
     parser.add_argument("--data-files", action="append", metavar="[SPLIT=]PATTERN", help="may be given several times")
     parser.add_argument("--data-dir", metavar="DIR")
@@ -157,12 +192,22 @@ def _build(options: argparse.Namespace) -> int:
     return look.build(
         _reference(options),
         output_dir=options.output_dir,
+        check_version=options.check_version or None,
         download_mode="force_redownload" if options.force else None,
         file_format=options.file_format,
         max_shard_size=options.max_shard_size,
         num_proc=options.num_proc,
         verification_mode=options.verification_mode,
+        num_shards=options.num_shards,
+        disable_shuffling=options.disable_shuffling,
+        max_examples_per_split=options.max_examples_per_split,
+        register_checksums=options.register_checksums,
+        force_checksums_validation=options.force_checksums_validation,
     )
+
+
+def _lock(options: argparse.Namespace) -> int:
+    return provenance.lock(_reference(options), output=options.output, update=options.update, num_proc=options.num_proc)
 
 
 def _info(options: argparse.Namespace) -> int:

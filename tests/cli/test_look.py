@@ -1,6 +1,7 @@
 """`build`, `info` and `head`."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -48,3 +49,44 @@ def test_head_takes_a_split_expression(built: str, table: str, cache: str, capsy
 def test_head_of_less_than_no_rows_is_refused(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["head", table, "--cache-dir", cache, "-n", "-1"]) == 1
     assert "--rows -1" in capsys.readouterr().err
+
+
+SCRIPT = """
+import datasets_core as datasets
+
+class Birds(datasets.GeneratorBasedBuilder):
+    VERSION = {version!r}
+    SUPPORTED_VERSIONS = ["1.0.0"]
+    def _info(self):
+        return datasets.DatasetInfo(features=datasets.Features({{"a": datasets.Value("string")}}))
+    def _split_generators(self, dl_manager):
+        return [datasets.SplitGenerator("train", {{}})]
+    def _generate_examples(self):
+        yield 0, {{"a": {value!r}}}
+"""
+
+
+def test_a_version_is_built_and_shown_by_its_reference(tmp_path: Path, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "birds.py"
+    for version in ("1.0.0", "2.0.0"):
+        script.write_text(SCRIPT.format(version=version, value="x"))
+        assert main(["build", str(script), "--cache-dir", cache]) == 0
+    capsys.readouterr()
+    assert main(["build", f"{script}:1.*.*", "--cache-dir", cache]) == 0
+    folder = capsys.readouterr().out.splitlines()[0]
+    assert main(["info", f"{script}:1.0.0", "--cache-dir", cache]) == 0
+    out = capsys.readouterr().out
+    assert "version:     1.0.0" in out
+    assert "versions:    2.0.0, 1.0.0" in out
+    assert f"built:       {folder} " in out
+    assert main(["build", f"{script}:3.*.*", "--cache-dir", cache]) == 1
+    assert "has no version '3.*.*'. Versions: '2.0.0', '1.0.0'" in capsys.readouterr().err
+
+
+def test_a_build_refuses_a_version_that_says_too_little(tmp_path: Path, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "birds.py"
+    script.write_text(SCRIPT.format(version="2.0.0", value="x"))
+    assert main(["build", str(script), "--cache-dir", cache]) == 0
+    script.write_text(SCRIPT.format(version="2.1.0", value="y"))
+    assert main(["build", str(script), "--cache-dir", cache, "--check-version"]) == 1
+    assert "is a major change of 2.0.0" in capsys.readouterr().err
