@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,15 +57,13 @@ def file_stream(files: Files, split: str | ReadInstruction, config: ReadConfig, 
     config.check()
     cycle = _cycle(files, config, shuffles)
     shards = files.manifest.split_shards()
-    places = {shard.name: (split, number) for split, each in shards.items() for number, shard in enumerate(each)}
-    lengths = {shard.name: shard.rows for shard in files.manifest.shards}
     ranges = row_ranges(split, files.manifest.split_lengths())
-    named = [FileRows(shards[found.split][found.shard].name, found.start, found.stop - found.start) for found in ranges]
-    read = chosen_files(named, config, lengths)
+    named = [FileRows(shards[name][shard].name, start, stop - start) for name, shard, start, stop in ranges]
+    read = chosen_files(named, config, {shard.name: shard.rows for shard in files.manifest.shards})
     text = split if isinstance(split, str) else str(split.to_spec())
     if not any(file.rows for file in read):
         raise EmptySplitError(text, dataset=files.dataset)
-    table = files.opened([RowRange(*places[file.name], file.skip, file.skip + file.rows) for file in read])
+    table = files.opened(ranges if read == named else _ranges(read, shards))
     columns = files.manifest.info.features or Features.from_arrow_schema(table.schema)
     for name in config.id_columns:
         if name in columns:
@@ -77,6 +75,11 @@ def file_stream(files: Files, split: str | ReadInstruction, config: ReadConfig, 
     )
     source = RowsOfFiles(table, tuple(read), order, columns, files.paths, identity.signed, config.id_columns)
     return IterableDataset(Plan(source, (), sum(file.rows > 0 for file in read)), files.manifest.info, text)
+
+
+def _ranges(read: Iterable[FileRows], shards: Mapping[str, Sequence[ShardRecord]]) -> list[RowRange]:
+    places = {shard.name: (split, number) for split, each in shards.items() for number, shard in enumerate(each)}
+    return [RowRange(*places[name], skip, skip + rows) for name, skip, rows in read]
 
 
 def _cycle(files: Files, config: ReadConfig, shuffles: bool) -> int:

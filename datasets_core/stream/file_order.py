@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,8 @@ from datasets_core.stream.permutation import Ints, Permutation
 from datasets_core.stream.read_config import ReadConfig, SortFunction
 
 
-@dataclass(frozen=True, slots=True)
-class FileRows:
-    """Rows of a file, one after the other.
+class FileRows(NamedTuple):
+    """Rows of a file, one after the other; a named tuple, being made by the thousand.
 
     Attributes:
         name: of the file.
