@@ -28,8 +28,10 @@ from datasets_core.errors import (
     DatasetsCoreError,
     NonMatchingSplitsSizesError,
     SplitSyntaxError,
+    UnknownConfigError,
     UnknownOptionError,
     UnknownSplitError,
+    UnknownVersionError,
     UntrustedScriptError,
 )
 
@@ -343,3 +345,48 @@ def test_a_builder_of_a_built_dataset_knows_its_splits(tmp_path):
 
     builder = load_dataset_builder("csv", data_files=str(path), cache_dir=cache)
     assert builder.info.splits["train[:75%]"].num_examples == 3
+
+
+def test_a_version_is_said_once(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"'x.py:1.0.0' names a version, and version='2.0.0' another"):
+        load_dataset("x.py:1.0.0", version="2.0.0")
+    with pytest.raises(ConfigurationError, match=r"version is 2\. Give a version"):
+        load_dataset("x.py", version=2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["a:1.0.0", "a:b", "a:*.*.*"])
+def test_a_colon_may_be_part_of_a_path_that_exists(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    Dataset.from_dict({"a": [1]}).to_parquet(folder / "train.parquet")
+    assert load_dataset(str(folder), split="train", cache_dir=tmp_path / "cache")["a"][:] == [1]
+    file = folder.rename(tmp_path / "other") / "train.parquet"
+    renamed = file.rename(tmp_path / f"{name}.parquet")
+    assert load_dataset(str(renamed), split="train", cache_dir=tmp_path / "cache")["a"][:] == [1]
+
+
+@pytest.mark.parametrize("word", ["latest", "1", "1.0", "experimental_latest"])
+def test_a_word_after_a_colon_that_is_no_version_is_told(word: str) -> None:
+    with pytest.raises(ValueError, match=rf"What follows the colon, '{word}', is no version: write 'reviews:1.0.0'"):
+        load_dataset(f"reviews:{word}")
+
+
+def test_a_format_is_given_a_version(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    found = load_dataset("csv", data_files=str(tmp_path / "a.csv"), version="1.2.0", split="train", cache_dir=tmp_path)
+    assert found.info.full_name == "csv/1.2.0"
+    with pytest.raises(UnknownVersionError, match=r"no version '1.\*.\*'. Versions: '0.0.0'"):
+        load_dataset("csv", data_files=str(tmp_path / "a.csv"), version="1.*.*", cache_dir=tmp_path)
+
+
+def test_the_version_of_a_card_is_the_only_one(tmp_path: Path) -> None:
+    folder = tmp_path / "birds"
+    folder.mkdir()
+    (folder / "train.csv").write_text("a\n1\n")
+    (folder / "README.md").write_text("---\nconfigs:\n- config_name: en\n  data_files: train.csv\n  version: 1.2.0\n---\n")
+    for reference in (str(folder), f"{folder}:1.*.*", f"{folder}/en:1.2.0"):
+        assert load_dataset(reference, split="train", cache_dir=tmp_path / "c").info.full_name == "birds/en/1.2.0"
+    with pytest.raises(UnknownVersionError, match=r"has no version '2.0.0'. Versions: '1.2.0'"):
+        load_dataset(str(folder), version="2.0.0", cache_dir=tmp_path / "c")
+    with pytest.raises(UnknownConfigError, match="'de' is no config"):
+        load_dataset(f"{folder}/de:1.2.0", cache_dir=tmp_path / "c")

@@ -210,3 +210,24 @@ def test_an_error_about_a_value_keeps_its_advice() -> None:
     with pytest.raises(ManifestError) as caught:
         info_of({"download_size": -1}, path="f.json", place="config 'x'")
     assert str(caught.value) == "f.json: config 'x': download_size is -1. Record a number of bytes, or null for unknown."
+
+
+@pytest.mark.parametrize(
+    ("known", "name"),
+    [
+        ({"dataset_name": "reviews", "config_name": "en", "version": "1.2.0"}, "reviews/en/1.2.0"),
+        ({"dataset_name": "reviews", "config_name": "default", "version": "1.2.0"}, "reviews/1.2.0"),
+        ({"dataset_name": "reviews", "builder_name": "csv"}, "reviews"),
+        ({"builder_name": "csv", "version": "0.0.0"}, "csv/0.0.0"),
+        ({}, ""),
+    ],
+)
+def test_the_full_name_has_name_config_and_version(known: dict[str, Any], name: str) -> None:
+    assert DatasetInfo(**known).full_name == name
+
+
+def test_a_version_among_the_values_is_shown_and_taken_over() -> None:
+    info = DatasetInfo().update(DatasetInfo(version="1.0.0", release_notes={"1.0.0": "first"}))  # type: ignore[arg-type]
+    assert repr(info) == "DatasetInfo(version=1.0.0, release_notes={'1.0.0': 'first'})"
+    assert DatasetInfo.from_dict(as_json(info)) == info
+    assert "release_notes" not in DatasetInfo().to_dict()
