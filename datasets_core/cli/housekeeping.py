@@ -149,6 +149,11 @@ def _named(name: str) -> list[_Finished]:
     ]
 
 
+def named_folders(name: str) -> list[str]:
+    """The folders of the finished datasets of the cache whose name is `name` or begins with `name/`."""
+    return [dataset.folder for dataset in _named(name)]
+
+
 def _name(folder: str) -> str:
     return os.path.relpath(folder, settings().cache_dir).replace(os.sep, "/")
 

@@ -10,6 +10,11 @@ _FLAGS = {
     r"\bverification_mode='(\w+)'": r"--verification-mode \1",
     r"\bload_dataset\('(\w+)', data_files=('[^']*')\)": r"datasets-core build \1 --data-files \2",
     r"\bdata_files=(?!\w)": "--data-files ",
+    r"\bregister_checksums=True\b": "--register-checksums",
+    r"\bforce_checksums_validation=True\b": "--force-checksums-validation",
+    r"\block_dataset\(\.\.\., update=True\)": "datasets-core lock … --update",
+    r"\block_dataset\(\.\.\.\)": "datasets-core lock …",
+    r"Call download_and_prepare\(\) first": "Run datasets-core build first",
 }
 
 

@@ -282,7 +282,7 @@ class _Comparison:
                 self._note(split, start, any_of, masks, one, other)
         if total:
             where = ", ".join(f"{name!r} in {count:,}" for name, count in counts.items() if count)
-            self._say("major", f"{split}: {total:,} of {_counted(rows)} differ ({where})")
+            self._say("major", f"{split}: {total:,} of {_counted(rows)} differ{'s' if total == 1 else ''} ({where})")
         self._note_surplus(split, rows, old, new)
         if before == after and not total:
             self._compare_files(split)

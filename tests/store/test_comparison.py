@@ -100,7 +100,7 @@ def test_a_changed_value_is_a_major_change_that_is_named(prepare: Prepare) -> No
     changed = {**COLUMNS, "text": [*COLUMNS["text"][:17], "another", *COLUMNS["text"][18:]]}
     found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": changed}, shard_rows=9))
     assert found.level == "major"
-    assert found.summary == ("train: 1 of 25 rows differ ('text' in 1)",)
+    assert found.summary == ("train: 1 of 25 rows differs ('text' in 1)",)
     assert found.first_differences == (RowDifference("train", 17, "text", "row 17", "another"),)
     assert str(found.first_differences[0]) == "train, row 17, column 'text': 'row 17', then 'another'"
 
