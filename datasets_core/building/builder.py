@@ -326,7 +326,10 @@ class DatasetBuilder(Versioned, abc.ABC):
         if self.is_preparable:
             self._manifest = prepare(self, options)
         else:
-            self._manifest = self._take_prepared(forced=options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS)
+            self._manifest = self._take_prepared(
+                forced=options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS,
+                hashed=options.verification is VerificationMode.ALL_CHECKS,
+            )
         self.info = self._manifest.info.copy()
 
     def look_at_built(self) -> None:

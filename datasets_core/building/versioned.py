@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from datasets_core.building.built import Built
+from datasets_core.building.checks import check_shards
 from datasets_core.building.prepared_folders import the_one, whole_builds
 from datasets_core.building.versions import NO_VERSION, BlockedVersions, Versions
 from datasets_core.errors import (
@@ -121,13 +122,15 @@ class Versioned(Built):
             self._manifest = self._take_prepared()
         return super()._built()
 
-    def _take_prepared(self, *, forced: bool = False) -> Manifest:
+    def _take_prepared(self, *, forced: bool = False, hashed: bool = False) -> Manifest:
         """What other code prepared of a version that this code does not: in the output folder, or beside it in the cache.
 
         Args:
             forced: it is to be built anew.
+            hashed: every shard is hashed and compared with its record.
 
         Raises:
+            DamagedShardError: a shard has other bytes.
             UnpreparableVersionError: nothing stands there, or it is to be built anew.
             ConfigurationError: several builds stand there, by other code.
         """
@@ -141,6 +144,8 @@ class Versioned(Built):
             if found is not None and found.manifest.info.version in (None, self._version):
                 self._output_dir = found.folder
                 self._cache_dir = found.folder if in_cache else self._cache_dir
+                if hashed:
+                    check_shards(found.folder, found.manifest, storage_options=options)
                 return found.manifest
         raise UnpreparableVersionError(
             self._version,

@@ -57,6 +57,10 @@ class Version:
 
     def __post_init__(self) -> None:
         text: object = self.version_str
+        if not isinstance(self.experiments, Mapping | None):
+            raise ArgumentTypeError(
+                f"experiments of version {text} is {self.experiments!r}. Give {{experiment: True or False}}."
+            )
         experiments = dict(self.experiments or {})
         release = self.library_version_to_prepare or self.tfds_version_to_prepare
         if release and self.tfds_version_to_prepare not in (None, release):

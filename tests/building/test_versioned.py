@@ -13,6 +13,7 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import (
     BlockedVersionError,
     ConfigurationError,
+    DamagedShardError,
     DatasetNotFoundError,
     ExperimentalVersionWarning,
     MissingVersionError,
@@ -194,6 +195,13 @@ def test_what_other_code_prepared_of_an_old_version_loads(version: str, tmp_path
     assert builder.as_dataset("train")[0]["version"] == version
     with pytest.raises(UnpreparableVersionError, match="cannot be prepared again"):
         builder.download_and_prepare(download_mode="force_redownload")
+    builder.download_and_prepare(verification_mode="all_checks")
+    (shard,) = Path(builder.cache_dir).glob("*.arrow")
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 2] ^= 1
+    shard.write_bytes(data)
+    with pytest.raises(DamagedShardError, match="sha256"):
+        builder.download_and_prepare(verification_mode="all_checks")
     assert sorted(os.listdir(os.path.dirname(folders["older"]))) == ["older", "older.lock"]
 
 

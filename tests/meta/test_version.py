@@ -153,6 +153,8 @@ def test_an_unknown_experiment_is_a_key_error() -> None:
         Version("1.0.0").implements("unknown")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'unknown' is no experiment"):
         Version("1.0.0", experiments={"unknown": True})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match=r"Give {experiment: True or False}"):
+        Version("1.0.0", experiments=[DUMMY])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("experiment", [Plain.PACKED, Proven.PACKED])
