@@ -14,6 +14,8 @@ from datasets_core import (
     Dataset,
     DatasetDict,
     Features,
+    IterableDataset,
+    ReadConfig,
     ReadInstruction,
     Split,
     Value,
@@ -390,3 +392,16 @@ def test_the_version_of_a_card_is_the_only_one(tmp_path: Path) -> None:
         load_dataset(str(folder), version="2.0.0", cache_dir=tmp_path / "c")
     with pytest.raises(UnknownConfigError, match="'de' is no config"):
         load_dataset(f"{folder}/de:1.2.0", cache_dir=tmp_path / "c")
+
+
+@pytest.mark.parametrize("asked", [{"shuffle_files": True}, {"read_config": ReadConfig(add_row_id=True)}])
+def test_files_are_read_in_turn_where_that_is_asked_for(csv: Path, tmp_path: Path, asked: dict[str, Any]) -> None:
+    found = load_dataset(str(csv), cache_dir=tmp_path / "cache", **asked)
+    listed = load_dataset(str(csv), split=["train[:50%]", {"a": "test"}], cache_dir=tmp_path / "cache", **asked)
+
+    assert {name: sorted(row["a"] for row in rows) for name, rows in found.items()} == {
+        "train": list(range(20)),
+        "test": list(range(100, 120)),
+    }
+    assert isinstance(listed[1]["a"], IterableDataset)
+    assert [row["a"] for row in listed[0]] == list(range(10))

@@ -47,7 +47,7 @@ class ReadConfig:
             epoch are read beside the last of the epoch before.
         add_tfds_id: add the column `tfds_id`: `"<file name>__<row in the file>"`.
         shuffle_seed: decides about the order of files where `shuffle_files=True`; None draws one when the dataset is made,
-            which its states carry.
+            which its states carry.  Give one where several machines or processes divide the rows.
         shuffle_reshuffle_each_iteration: False keeps one order of files for all epochs; None and True change it.
         interleave_cycle_length: files that are open at a time; None for 16.  Left alone, it is 1 for data that was written
             in an order that is to be kept (`disable_shuffling`).

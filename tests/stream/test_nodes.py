@@ -3,11 +3,13 @@
 import json
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from datasets_core import Dataset
+from datasets_core import Dataset, Features, Value
+from datasets_core.features.media_paths import NOWHERE
 from datasets_core.stream.functions import Function, RowsMade
-from datasets_core.stream.node import Node
+from datasets_core.stream.node import Node, Ordered
 from datasets_core.stream.nodes import (
     Changed,
     Chosen,
@@ -20,7 +22,7 @@ from datasets_core.stream.nodes import (
     Windows,
     numbered,
 )
-from datasets_core.stream.order import ENDLESS
+from datasets_core.stream.order import ENDLESS, Repeated
 
 ORDERED = Dataset.from_dict({"a": list(range(40))}).to_iterable_dataset()._plan.node(0)
 BELOW = Filtered(ORDERED, Function(lambda row: row["a"] % 4 != 0, "filter"))
@@ -122,3 +124,27 @@ def test_rows_with_places_have_numbers_already() -> None:
 
 def test_windows_differ_by_epoch() -> None:
     assert _values(Windows(BELOW, 8, 1, 1), [ORDERED.start, 0, 0]) != _values(Windows(BELOW, 8, 1, 0), [ORDERED.start, 0, 0])
+
+
+def test_every_round_is_a_turn_of_its_own() -> None:
+    """What reads the rows is told how often they were read before, through steps and through rounds of rounds."""
+
+    class Turning:
+        features, paths, num_rows, changes_by_epoch = Features({"a": Value("int64")}), NOWHERE, 2, True
+
+        def near(self, place: int, epoch: int) -> int:
+            return ENDLESS
+
+        def read(self, places: Any, epochs: Any) -> Any:
+            return pa.record_batch({"a": pa.array((places * 0 + epochs).tolist(), pa.int64())})
+
+    ordered = Ordered(Turning(), (), 5)  # type: ignore[arg-type]
+    filtered = Filtered(ordered, Function(lambda row: True, "filter"))
+
+    twice = Rounds(Rounds(filtered, 2), 3, 5)
+    arithmetic = ordered.under(Repeated(2, 2)).under(Repeated(4, 3))
+
+    assert _values(twice, twice.start) == [turn for turn in range(30, 36) for _ in range(2)]
+    assert _values(arithmetic, 0) == _values(twice, twice.start)
+    assert _values(Rounds(filtered, 1, 5), [filtered.start, 0]) == [5, 5]
+    assert _values(Chosen(Rounds(filtered, None, 5), range(6)), [[filtered.start, 0], 0]) == [5, 5, 6, 6, 7, 7]

@@ -39,3 +39,53 @@ def test_a_state_of_another_version_is_refused() -> None:
 def test_a_refusal_says_what_differs(other: list[list[str]], message: str) -> None:
     with pytest.raises(StreamStateError, match=message):
         read(saved(Place(0, None, 0), SIGNATURE), other)
+
+
+FILES = ["9 rows", "", [["dataset", "birds with 9 rows", "ab"], ["split", "train", "cd"], ["read config", "cycle=2", ""]]]
+
+
+def _files(*parts: list[str]) -> list[object]:
+    """The signature with other parts."""
+    changed = {part[0]: part for part in parts}
+    return ["9 rows", "", [changed.get(part[0], part) for part in FILES[2]]]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (["dataset", "owls with 9 rows", "ff"], "another dataset: it has birds with 9 rows, and this stream owls with 9 rows"),
+        (["dataset", "birds with 9 rows", "ff"], "another dataset: it has another birds with 9 rows than this stream"),
+        (["split", "train[1:]", "ff"], r"another split: it has train, and this stream train\[1:\]"),
+        (["read config", "cycle=3", ""], "another read config: it has cycle=2, and this stream cycle=3"),
+    ],
+)
+def test_a_state_of_other_files_is_refused_with_the_part_that_differs(other: list[str], message: str) -> None:
+    with pytest.raises(StreamStateError, match=message):
+        read(saved(Place(0, None, 0), [FILES]), [_files(other)])
+
+
+def test_a_part_that_is_missing_differs() -> None:
+    with pytest.raises(StreamStateError, match="another read config: it has none, and this stream cycle=2"):
+        read(saved(Place(0, None, 0), [["9 rows", "", FILES[2][:2]]]), [FILES])
+
+
+@pytest.mark.parametrize("other", [["dataset", "the birds", "ab"], ["split", "train[:100%]", "cd"]])
+def test_other_words_for_the_same_content_are_no_difference(other: list[str]) -> None:
+    assert read(saved(Place(0, None, 7), [_files(other)]), [FILES]).at == 7
+
+
+@pytest.mark.parametrize(
+    "plan", [None, 3, "x", [3], [["a"]], [["a", 3]], [["a", "b", 3]], [["a", "b", [3]]], [["a", "b", [["c", "d"]]]]]
+)
+def test_a_plan_that_is_none_is_refused(plan: object) -> None:
+    with pytest.raises(StreamStateError, match=r"Give what state_dict\(\) returned"):
+        read({**saved(Place(0, None, 0), [FILES]), "plan": plan}, [FILES])
+
+
+def test_a_drawn_seed_goes_with_the_state() -> None:
+    state = json.loads(json.dumps(saved(Place(0, None, 0, 42), SIGNATURE)))
+
+    assert read(state, SIGNATURE, has_seed=True).seed == 42
+    del state["seed"]
+    with pytest.raises(StreamStateError, match="no seed for the order of the files"):
+        read(state, SIGNATURE, has_seed=True)
