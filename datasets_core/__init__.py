@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datasets_core import load as load
     from datasets_core import logging as logging
     from datasets_core import progress as progress
+    from datasets_core import tfds as tfds
     from datasets_core.building.builder import ArrowBasedBuilder as ArrowBasedBuilder
     from datasets_core.building.builder import DatasetBuilder as DatasetBuilder
     from datasets_core.building.builder import GeneratorBasedBuilder as GeneratorBasedBuilder
@@ -179,6 +180,7 @@ _HOMES = {
     "split_for_jax_process": "datasets_core.distributed",
     "split_for_process": "datasets_core.distributed",
     "split_for_torch_process": "datasets_core.distributed",
+    "tfds": "datasets_core.tfds",
 }
 
 __getattr__, __dir__ = attach(__name__, _HOMES)

@@ -30,7 +30,7 @@ EXPECTED = {
     "enable_caching", "disable_caching", "is_caching_enabled",
     "enable_progress_bars", "disable_progress_bars", "are_progress_bars_disabled",
     "enable_progress_bar", "disable_progress_bar", "is_progress_bar_enabled",
-    "config", "distributed", "errors", "exceptions", "files", "inspect", "load", "logging", "progress",
+    "config", "distributed", "errors", "exceptions", "files", "inspect", "load", "logging", "progress", "tfds",
     "even_splits", "split_for_process", "split_for_jax_process", "split_for_torch_process",
     "__version__",
 }  # fmt: skip

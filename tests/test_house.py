@@ -21,7 +21,7 @@ FLOORS = {
     "building": 8,
     "resolve": 9, "builders": 9,
     "load": 10, "locks": 10, "inspect": 10, "distributed": 10,
-    "cli": 11, "__main__": 12,
+    "cli": 11, "tfds": 11, "__main__": 12,
 }  # fmt: skip
 
 OWNERS = {

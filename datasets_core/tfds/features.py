@@ -1,0 +1,397 @@
+"""`tfds.features`: the feature classes of TFDS, each of which gives the library's own feature.
+
+What the library has no class for becomes the nearest one with an `id` that says what it is, so that a dataset which is read
+without its code still knows it: a box is four numbers, a sound its samples, a film its pictures.
+"""
+
+from __future__ import annotations
+
+import copy
+import enum
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.base import Feature, FeatureType, List, Value
+from datasets_core.features.base import Sequence as LibrarySequence
+from datasets_core.features.fixed_shape import FixedShape
+from datasets_core.features.labels import ClassLabel as LibraryClassLabel
+from datasets_core.features.schema import Features
+from datasets_core.features.translation import Translation as LibraryTranslation
+from datasets_core.features.translation import TranslationVariableLanguages as LibraryTranslationVariableLanguages
+from datasets_core.tfds.image_arrays import ImageArray
+from datasets_core.tfds.kinds import dtype_name, feature_of, np_dtype_of, shape_of, tensor_of
+
+FeatureConnector = Feature
+Image = ImageArray
+AUDIO, BOX, DATASET, VIDEO = "tfds audio", "tfds bbox", "tfds dataset", "tfds video"
+
+
+class FeaturesDict(Features):
+    """The names and the features of the columns; dtypes and dicts may stand for features.
+
+    >>> features = FeaturesDict({"label": ClassLabel(num_classes=2), "x": np.float32, "nested": {"y": Text()}})
+    >>> features["x"], features.shape
+    (Value('float32'), {'label': (), 'x': (), 'nested': {'y': ()}})
+    """
+
+    def __setitem__(self, name: str, feature: Any) -> None:
+        super().__setitem__(name, feature_of(feature))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FeaturesDict, (dict(self),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FeaturesDict:
+        return FeaturesDict({name: copy.deepcopy(feature, memo) for name, feature in self.items()})
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """The shape of each column; None for a size that varies."""
+        return {name: shape_of(feature) for name, feature in self.items()}
+
+    @property
+    def dtype(self) -> dict[str, Any]:
+        """The numpy type of each column."""
+        return {name: np_dtype_of(feature) for name, feature in self.items()}
+
+    np_dtype = dtype
+
+
+class Documentation(NamedTuple):
+    """A description of a feature, which is accepted and has no effect."""
+
+    desc: str | None = None
+    value_range: str | None = None
+
+
+class Encoding(enum.Enum):
+    """How TFDS compresses tensors in its files; here the file format decides."""
+
+    NONE = "none"
+    BYTES = "bytes"
+    ZLIB = "zlib"
+
+
+class BBox(NamedTuple):
+    """A box: its edges as parts of the height and the width of the picture.
+
+    >>> tuple(BBox(ymin=0.0, xmin=0.1, ymax=0.5, xmax=1.0))
+    (0.0, 0.1, 0.5, 1.0)
+    """
+
+    ymin: float
+    xmin: float
+    ymax: float
+    xmax: float
+
+
+class _Made(type):
+    """The class of what gives a feature when it is called: its own instances are the features that it could have given."""
+
+    is_one: Callable[[Any], bool]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return cls.is_one(instance)
+
+
+class Text(metaclass=_Made):
+    """A text in each row: a `Value("string")`.
+
+    >>> Text(), isinstance(Text(), Text)
+    (Value('string'), True)
+    """
+
+    def __new__(cls, encoder: None = None, encoder_config: None = None, *, doc: object = None, optional: bool = False) -> Any:
+        """The feature.
+
+        Raises:
+            ConfigurationError: an encoder of words, which TFDS has given up too.
+        """
+        if encoder is not None or encoder_config is not None:
+            raise ConfigurationError(
+                "Text() with an encoder is gone from TFDS too. Store the text, and encode it when it is read."
+            )
+        return Value("string")
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of texts."""
+        return isinstance(feature, Value) and feature.dtype == "string"
+
+
+class Scalar(metaclass=_Made):
+    """One value in each row.
+
+    >>> Scalar(np.uint8), Scalar(dtype="string")
+    (Value('uint8'), Value('string'))
+    """
+
+    def __new__(cls, dtype: Any, *, doc: object = None, optional: bool = False) -> Any:
+        """The feature."""
+        return Value(dtype_name(dtype))
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of single values."""
+        return isinstance(feature, Value)
+
+
+class Tensor(metaclass=_Made):
+    """An array of one shape in each row; None stands for sizes that vary.
+
+    >>> Tensor(shape=(2, 3), dtype=np.float32)
+    Array2D(shape=(2, 3), dtype='float32')
+    >>> Tensor(shape=(None,), dtype="int64")
+    List(Value('int64'))
+    """
+
+    def __new__(
+        cls,
+        *,
+        shape: Any,
+        dtype: Any,
+        encoding: Any = Encoding.NONE,
+        doc: object = None,
+        serialized_dtype: Any = None,
+        serialized_shape: Any = None,
+        minimum: Any = None,
+        maximum: Any = None,
+        optional: bool = False,
+    ) -> Any:
+        """The feature; the encoding is left to the file format."""
+        return tensor_of(shape, dtype)
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of arrays or numbers."""
+        return isinstance(feature, (Value, FixedShape)) or (isinstance(feature, List) and not feature.id)
+
+
+class ClassLabel(metaclass=_Made):
+    """Integers that stand for names: the library's own `ClassLabel`.
+
+    >>> ClassLabel(names=["a", "b"]).str2int("b"), ClassLabel(num_classes=3).num_classes
+    (1, 3)
+    """
+
+    def __new__(
+        cls,
+        *,
+        num_classes: int | None = None,
+        names: Iterable[str] | None = None,
+        names_file: str | os.PathLike[str] | None = None,
+        doc: object = None,
+    ) -> Any:
+        """The feature."""
+        path = None if names_file is None else os.fspath(names_file)
+        return LibraryClassLabel(num_classes=num_classes, names=names, names_file=path)
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of classes."""
+        return isinstance(feature, LibraryClassLabel)
+
+
+class LabeledImage(metaclass=_Made):
+    """A picture of which each pixel is a class: an image of one channel.
+
+    >>> LabeledImage(labels=10).shape
+    (None, None, 1)
+    """
+
+    def __new__(
+        cls, *, labels: Any, shape: Any = None, dtype: Any = None, encoding_format: str | None = None, doc: object = None
+    ) -> Any:
+        """The feature; the names of the classes are not kept."""
+        return ImageArray(shape=shape or (None, None, 1), dtype=dtype, encoding_format=encoding_format)
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is an image of one channel."""
+        return isinstance(feature, ImageArray) and feature.shape[2] == 1
+
+
+class Audio(metaclass=_Made):
+    """A sound in each row: its samples, read from the file that a path leads to, or given as an array.
+
+    >>> Audio(sample_rate=16_000)
+    List(Value('int64'))
+    """
+
+    def __new__(
+        cls,
+        *,
+        file_format: str | None = None,
+        shape: Any = (None,),
+        dtype: Any = np.int64,
+        sample_rate: int | None = None,
+        encoding: Any = Encoding.NONE,
+        doc: object = None,
+        lazy_decode: bool = False,
+    ) -> Any:
+        """The feature."""
+        inner = tensor_of(tuple(shape)[1:], dtype)
+        return List(inner, id=AUDIO if sample_rate is None else f"{AUDIO} {sample_rate}")
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of sounds."""
+        return isinstance(feature, List) and str(feature.id).startswith(AUDIO)
+
+
+class Video(metaclass=_Made):
+    """A film in each row: its pictures, given as arrays or as the path of a film, which torchcodec decodes.
+
+    >>> shape_of(Video(shape=(None, 64, 64, 3)))
+    (None, 64, 64, 3)
+    """
+
+    def __new__(
+        cls,
+        shape: Any = None,
+        encoding_format: str = "png",
+        ffmpeg_extra_args: Any = (),
+        use_colormap: bool = False,
+        dtype: Any = np.uint8,
+        doc: object = None,
+    ) -> Any:
+        """The feature."""
+        length, *picture = (None, None, None, 3) if shape is None else tuple(shape)
+        image = ImageArray(shape=tuple(picture), dtype=dtype, encoding_format=encoding_format)
+        return List(image, length=-1 if length is None else length, id=VIDEO)
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of films."""
+        return isinstance(feature, List) and feature.id == VIDEO
+
+
+class BBoxFeature(metaclass=_Made):
+    """A box in each row: four numbers.
+
+    >>> BBoxFeature()
+    List(Value('float32'), length=4)
+    """
+
+    def __new__(cls, *, doc: object = None, bbox_format: Any = None) -> Any:
+        """The feature."""
+        return List(Value("float32"), length=4, id=BOX)
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of boxes."""
+        return isinstance(feature, List) and feature.id == BOX
+
+
+class Sequence(metaclass=_Made):
+    """A list in each row; of dicts, it is seen as a dict of lists.
+
+    >>> Sequence(np.int32, length=3), Sequence({"word": Text()})
+    (List(Value('int32'), length=3), {'word': List(Value('string'))})
+    """
+
+    def __new__(cls, feature: Any, length: int | None = None, *, doc: object = None) -> Any:
+        """The feature."""
+        return LibrarySequence(feature_of(feature), length=-1 if length is None else length)
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of lists."""
+        return isinstance(feature, List)
+
+
+class Dataset(metaclass=_Made):
+    """A dataset in each row: a list of rows, seen as a dict of lists.
+
+    >>> from datasets_core import tfds
+    >>> tfds.features.Dataset({"step": np.int32})
+    {'step': List(Value('int32'))}
+    """
+
+    def __new__(cls, feature: Any, length: int | None = None, *, doc: object = None) -> Any:
+        """The feature."""
+        found = LibrarySequence(feature_of(feature), length=-1 if length is None else length)
+        return List(found.feature, length=found.length, id=DATASET) if isinstance(found, List) else found
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of nested datasets."""
+        return isinstance(feature, List) and feature.id == DATASET
+
+
+class Translation(metaclass=_Made):
+    """One text in each of several languages: the library's own `Translation`.
+
+    >>> Translation(languages=["en", "fr"]).languages
+    ['en', 'fr']
+    """
+
+    def __new__(cls, languages: Iterable[str], encoder: None = None, encoder_config: None = None, *, doc: object = None) -> Any:
+        """The feature."""
+        return LibraryTranslation(languages=list(languages))
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of translations."""
+        return isinstance(feature, LibraryTranslation)
+
+
+class TranslationVariableLanguages(metaclass=_Made):
+    """Texts in some languages: the library's own `TranslationVariableLanguages`.
+
+    >>> TranslationVariableLanguages(languages=["fr", "en"]).languages
+    ['en', 'fr']
+    """
+
+    def __new__(cls, languages: Iterable[str] | None = None, *, doc: object = None) -> Any:
+        """The feature."""
+        return LibraryTranslationVariableLanguages(languages=None if languages is None else list(languages))
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether the feature is one of translations into languages that vary."""
+        return isinstance(feature, LibraryTranslationVariableLanguages)
+
+
+def Optional(feature: Any, *, doc: object = None) -> FeatureType:  # noqa: N802 - it stands where TFDS has a class
+    """The feature itself: every column of the library may hold None.
+
+    >>> Optional(np.int32)
+    Value('int32')
+    """
+    return feature_of(feature)
+
+
+class BBoxFormat(enum.Enum):
+    """In which order and unit the four numbers of a box stand; they are stored as they are given."""
+
+    REL_YXYX = "REL_YXYX"
+    REL_XYXY = "REL_XYXY"
+    XYXY = "XYXY"
+    XYWH = "XYWH"
+    CENTER_XYWH = "CENTER_XYWH"
+    REL_XYWH = "REL_XYWH"
+    REL_CENTER_XYWH = "REL_CENTER_XYWH"
+
+
+def as_tfds(features: Mapping[str, Any]) -> FeaturesDict:
+    """The features of a dataset that was read from a folder, with images as TFDS shows them.
+
+    >>> from datasets_core.features.image import Image as LibraryImage
+    >>> as_tfds({"a": LibraryImage(mode="L")})
+    {'a': Image(shape=(None, None, 1), dtype=uint8)}
+    """
+    return FeaturesDict({name: _as_tfds(feature) for name, feature in features.items()})
+
+
+def _as_tfds(feature: FeatureType) -> FeatureType:
+    if isinstance(feature, dict):
+        return {name: _as_tfds(inner) for name, inner in feature.items()}
+    if isinstance(feature, List):
+        return List(_as_tfds(feature.feature), length=feature.length, id=feature.id)
+    if getattr(feature, "_type", None) == "Image":
+        return ImageArray.of(feature)  # type: ignore[arg-type]
+    return feature

@@ -1,0 +1,147 @@
+"""`ImageArray`: the library's `Image` as users of TFDS see it, decoded to an array of height, width and channels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.features.image import Image
+from datasets_core.features.media_paths import MediaPaths
+
+_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+_DTYPES = ("uint8", "uint16", "float32")
+_WRITTEN = "tfds"  # how the id of an image begins that says more than its mode
+
+
+class ImageArray(Image):
+    """A picture in each row, stored as a file and seen as an array of shape (height, width, channels).
+
+    What the library's own `Image` has no word for (the shape, a type other than uint8) stands in its `id`, so that it is
+    still known where the dataset is read without the code that built it.
+
+    Args:
+        shape: the sizes, None where they vary; three channels by default.
+        dtype: `uint8`, `uint16` or `float32`.
+        encoding_format: `"png"` or `"jpeg"`: the files that paths lead to are stored as they are, and arrays as PNG.
+        use_colormap: for TFDS's own displays; has no effect.
+        doc: a description; has no effect.
+
+    >>> ImageArray(shape=(28, 28, 1)).mode
+    'L'
+    >>> ImageArray() == Image(mode="RGB")
+    True
+    """
+
+    __slots__ = ("is_skipped", "np_dtype", "shape")
+    shape: tuple[int | None, ...]
+    np_dtype: np.dtype[Any]
+    is_skipped: bool
+    dtype: ClassVar[Any] = np.uint8
+
+    def __init__(
+        self,
+        *,
+        shape: Any = None,
+        dtype: Any = None,
+        encoding_format: str | None = None,
+        use_colormap: bool = False,
+        doc: object = None,
+    ) -> None:
+        sizes = (None, None, 3) if shape is None else tuple(shape)
+        kind = np.dtype(np.uint8 if dtype is None else getattr(dtype, "as_numpy_dtype", dtype))
+        if len(sizes) != 3 or not all(size is None or isinstance(size, int) for size in sizes):
+            raise ConfigurationError(f"shape={shape!r} is no shape of an image. Give (height, width, channels).")
+        if sizes[2] not in (None, *_MODES):
+            raise ConfigurationError(
+                f"An image has 1 to 4 channels, and shape={shape!r} has {sizes[2]}. Use Tensor for others."
+            )
+        if kind.name not in _DTYPES:
+            raise ConfigurationError(f"An image cannot be of {kind.name}. Types: {', '.join(_DTYPES)}.")
+        if encoding_format not in (None, "png", "jpeg"):
+            raise ConfigurationError(f"encoding_format={encoding_format!r} is unknown. Formats: 'png', 'jpeg'.")
+        is_told = kind == np.uint8 and sizes[:2] == (None, None)
+        super().__init__(
+            mode=_MODES.get(sizes[2]) if kind == np.uint8 and sizes[2] is not None else None,
+            id=None if is_told else f"{_WRITTEN} {'x'.join(map(str, sizes))} {kind.name}",
+        )
+        object.__setattr__(self, "shape", sizes)
+        object.__setattr__(self, "np_dtype", kind)
+        object.__setattr__(self, "is_skipped", False)
+
+    @classmethod
+    def of(cls, image: Image) -> ImageArray:
+        """The same image, seen as an array.
+
+        >>> ImageArray.of(Image(mode="L")).shape
+        (None, None, 1)
+        """
+        if isinstance(image, ImageArray):
+            return image
+        words = (image.id or "").split()
+        if len(words) == 3 and words[0] == _WRITTEN:
+            return cls(shape=tuple(None if size == "None" else int(size) for size in words[1].split("x")), dtype=words[2])
+        channels = next((count for count, mode in _MODES.items() if mode == image.mode), None)
+        return cls(shape=(None, None, channels))
+
+    def skipped(self) -> ImageArray:
+        """The same image, seen as the bytes of its file."""
+        other = ImageArray(shape=self.shape, dtype=self.np_dtype)
+        object.__setattr__(other, "is_skipped", True)
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Image) and (self.mode, self.decode, self.id) == (other.mode, other.decode, other.id)
+
+    def __hash__(self) -> int:
+        return hash((Image, self.mode, self.decode, self.id))
+
+    def __repr__(self) -> str:
+        return f"Image(shape={self.shape!r}, dtype={self.np_dtype.name})"
+
+    def __reduce__(self) -> tuple[Callable[..., ImageArray], tuple[Any, ...]]:
+        return _made, (self.shape, self.np_dtype.name, self.is_skipped)
+
+    def encode_example(self, value: Any) -> dict[str, Any]:
+        """What is stored: the bytes of the file that a path leads to or that is open, or an array as PNG.
+
+        >>> array = np.zeros((2, 3, 1), np.uint8)
+        >>> ImageArray(shape=(2, 3, 1)).encode_example(array)["bytes"][:4]
+        b'\\x89PNG'
+
+        Raises:
+            CastError: it is no image, or of another shape.
+        """
+        if isinstance(value, (str, os.PathLike)):
+            with open(value, "rb") as file:
+                return {"bytes": file.read(), "path": os.path.basename(os.fspath(value))}
+        if hasattr(value, "read"):
+            return {"bytes": value.read(), "path": None}
+        if isinstance(value, (list, np.ndarray)):
+            array = np.asarray(value)
+            self._check(array)
+            value = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
+        return super().encode_example(value)
+
+    def _check(self, array: np.ndarray[Any, Any]) -> None:
+        fits = array.ndim == 3 and all(size in (None, found) for size, found in zip(self.shape, array.shape, strict=True))
+        if not fits:
+            raise CastError(f"An array of shape {array.shape} is no image of shape {self.shape}. Reshape it.")
+
+    def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
+        if self.is_skipped:
+            if data is not None:
+                return data
+            with paths.open(str(path)) as file:
+                return file.read()
+        array = np.asarray(super()._decode(data, path, paths))
+        shaped = array[..., None] if array.ndim == 2 else array
+        return shaped if shaped.dtype == self.np_dtype else shaped.astype(self.np_dtype)
+
+
+def _made(shape: tuple[int | None, ...], dtype: str, is_skipped: bool) -> ImageArray:
+    image = ImageArray(shape=shape, dtype=dtype)
+    return image.skipped() if is_skipped else image

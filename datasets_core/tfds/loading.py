@@ -1,0 +1,259 @@
+"""`load`, `builder` and their kin: a name, and what is prepared, built and read of it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from datasets_core.building.prepared import ReadOnlyBuilder
+from datasets_core.building.prepared import builder_from_directory as opened_directory
+from datasets_core.building.prepared_folders import find_prepared
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError
+from datasets_core.files import is_url
+from datasets_core.meta.builder_name import parse_builder_name
+from datasets_core.meta.version import Version
+from datasets_core.store.manifest import Manifest
+from datasets_core.stream.read_config import ReadConfig
+from datasets_core.tfds.registered import registered, registered_names
+from datasets_core.tfds.split_reading import SplitReading
+from datasets_core.tfds.tfds_builder import DatasetBuilder, default_data_dir
+
+
+class PreparedBuilder(SplitReading, ReadOnlyBuilder):
+    """A dataset that stands prepared in a folder, read without its code."""
+
+    @classmethod
+    def of(cls, builder: ReadOnlyBuilder) -> PreparedBuilder:
+        """The same, with the verbs of TFDS."""
+        made = cls(builder.cache_dir, builder.prepared, builder.storage_options)
+        made.info.data_dir = made.cache_dir
+        return made
+
+    def _found(self) -> Manifest | None:
+        return self._manifest
+
+
+def load(
+    name: str | os.PathLike[str],
+    *,
+    split: Any = None,
+    data_dir: str | os.PathLike[str] | None = None,
+    batch_size: int | None = None,
+    shuffle_files: bool = False,
+    download: bool = True,
+    as_supervised: bool = False,
+    decoders: Any = None,
+    read_config: ReadConfig | None = None,
+    with_info: bool = False,
+    builder_kwargs: dict[str, Any] | None = None,
+    download_and_prepare_kwargs: dict[str, Any] | None = None,
+    as_dataset_kwargs: dict[str, Any] | None = None,
+    try_gcs: bool = False,
+    file_format: Any = None,
+) -> Any:
+    """Load a dataset, preparing it first where it does not stand yet.
+
+    Args:
+        name: `"name"`, `"name/config:1.*.*"`, or the path of a script or of a folder with one.
+        split: a name, an expression, a `ReadInstruction`, or a list, tuple or dict of such; None for a dict of all.
+        data_dir: the folder of all datasets; `TFDS_DATA_DIR`, else `~/tensorflow_datasets` by default.
+        batch_size: put so many rows together; -1 gives all rows as one dict of arrays.
+        shuffle_files: read the files in random order.
+        download: prepare the dataset where it does not stand.
+        as_supervised: give tuples of the columns that `supervised_keys` names.
+        decoders: columns that are not decoded, or not read at all.
+        read_config: in which order files are read.
+        with_info: give a pair of the rows and the info.
+        builder_kwargs: for the builder: `config=`, `version=`.
+        download_and_prepare_kwargs: for `download_and_prepare`.
+        as_dataset_kwargs: for `as_dataset`.
+        try_gcs: has no effect.
+        file_format: see `download_and_prepare`.
+
+    Raises:
+        DatasetNotFoundError: no such dataset, or (`download=False`) it does not stand.
+        DatasetsCoreError: of the kind that says what is wrong.
+    """
+    made = builder(name, data_dir=data_dir, try_gcs=try_gcs, **(builder_kwargs or {}))
+    if download:
+        options = dict(download_and_prepare_kwargs or {})
+        if file_format is not None:
+            options.setdefault("file_format", file_format)
+        made.download_and_prepare(**options)
+    asked = {
+        "split": split,
+        "batch_size": batch_size,
+        "shuffle_files": shuffle_files,
+        "decoders": decoders,
+        "read_config": read_config,
+        "as_supervised": as_supervised,
+        **(as_dataset_kwargs or {}),
+    }
+    found = made.as_dataset(**asked)
+    return (found, made.info) if with_info else found
+
+
+def data_source(
+    name: str | os.PathLike[str],
+    *,
+    split: Any = None,
+    data_dir: str | os.PathLike[str] | None = None,
+    download: bool = True,
+    decoders: Any = None,
+    deserialize_method: Any = None,
+    builder_kwargs: dict[str, Any] | None = None,
+    download_and_prepare_kwargs: dict[str, Any] | None = None,
+    try_gcs: bool = False,
+) -> Any:
+    """Load a dataset as rows by number; the arguments are those of `load`."""
+    made = builder(name, data_dir=data_dir, try_gcs=try_gcs, **(builder_kwargs or {}))
+    if download:
+        made.download_and_prepare(**(download_and_prepare_kwargs or {}))
+    return made.as_data_source(split, decoders=decoders)
+
+
+def builder(
+    name: str | os.PathLike[str],
+    *,
+    data_dir: str | os.PathLike[str] | None = None,
+    try_gcs: bool = False,
+    **builder_kwargs: Any,
+) -> SplitReading:
+    """The builder of a dataset: of code that is imported, of a script, or of what stands prepared in `data_dir`.
+
+    Args:
+        name: `"name"`, `"name/config:1.*.*"`, or a path.
+        data_dir: the folder of all datasets.
+        try_gcs: has no effect.
+        builder_kwargs: `config=`, `version=`, and what the builder takes itself.
+
+    Raises:
+        DatasetNotFoundError: neither code nor data of that name is known.
+        UnknownVersionError, UnknownConfigError: it has others.
+    """
+    if isinstance(name, os.PathLike) or _is_path(name):
+        return _at_path(os.fspath(name), data_dir, builder_kwargs)
+    asked = parse_builder_name(name, builder_kwargs)
+    root = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
+    cls = registered(asked.name)
+    if cls is not None:
+        made: SplitReading = cls(data_dir=root, **asked.kwargs)
+        return made
+    config, version = asked.kwargs.get("config"), asked.kwargs.get("version")
+    found = find_prepared(root, asked.name, getattr(config, "name", config), version)
+    if found is None:
+        raise _not_found(asked.name, root, version)
+    return PreparedBuilder.of(ReadOnlyBuilder(found.folder, found.manifest))
+
+
+def _not_found(name: str, root: str, version: str | Version | None) -> DatasetNotFoundError:
+    wanted = name if version is None else f"{name}:{version}"
+    known = registered_names()
+    standing = sorted(os.listdir(root)) if os.path.isdir(root) else []
+    near = difflib.get_close_matches(name, [*known, *standing], n=5)
+    listed = ", ".join(near or known[:10]) or "none"
+    return DatasetNotFoundError(
+        f"No code that is imported defines {wanted!r}, and it does not stand prepared in {root}. "
+        f"Import its builder, or give the path of its script; {'near names' if near else 'known builders'}: {listed}."
+    )
+
+
+def _is_path(name: Any) -> bool:
+    return isinstance(name, str) and (name.endswith(".py") or name.startswith((".", "~", os.sep)) or is_url(name))
+
+
+def _at_path(path: str, data_dir: str | os.PathLike[str] | None, kwargs: dict[str, Any]) -> SplitReading:
+    local = path if is_url(path) else os.path.abspath(os.path.expanduser(path))
+    if not local.endswith(".py"):
+        script = _script_in(local)
+        if script is None:
+            return builder_from_directory(local)
+        from datasets_core.errors import UntrustedScriptError
+
+        if kwargs.pop("trust_remote_code", None) is not True:
+            raise UntrustedScriptError(script)
+        local = script
+    cls = _class_in(local)
+    made: SplitReading = cls(data_dir=data_dir, **kwargs)
+    return made
+
+
+def _script_in(folder: str) -> str | None:
+    name = os.path.basename(folder)
+    for file in (f"{name}.py", f"{name}_dataset_builder.py"):
+        path = os.path.join(folder, file)
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+def _class_in(script: str) -> type[Any]:
+    from datasets_core.resolve.script import load_script  # parses and imports: not needed for names
+
+    cls = load_script(script)
+    if not issubclass(cls, DatasetBuilder):
+        raise ConfigurationError(
+            f"{script} defines no builder of tfds.core. Load it with datasets_core.load_dataset({script!r})."
+        )
+    return cls
+
+
+def builder_cls(name: str) -> type[Any]:
+    """The class of a builder that code has defined.
+
+    Raises:
+        DatasetNotFoundError: there is none of that name.
+    """
+    asked = parse_builder_name(name)
+    cls = registered(asked.name)
+    if cls is None:
+        near = difflib.get_close_matches(asked.name, registered_names(), n=5)
+        raise DatasetNotFoundError(
+            f"No code that is imported defines a builder {asked.name!r}. Import it; near names: {', '.join(near) or 'none'}."
+        )
+    return cls
+
+
+def list_builders(*, with_community_datasets: bool = True) -> list[str]:
+    """The names of the builders that code has defined.
+
+    Args:
+        with_community_datasets: has no effect.
+
+    >>> isinstance(list_builders(), list)
+    True
+    """
+    return registered_names()
+
+
+def builder_from_directory(builder_dir: str | os.PathLike[str], file_format: Any = None) -> PreparedBuilder:
+    """The builder of a dataset that stands prepared in a folder; its code is not needed.
+
+    Args:
+        builder_dir: the folder of one version.
+        file_format: has no effect: the dataset says it.
+
+    Raises:
+        DatasetNotFoundError: nothing that this library prepared stands there.
+    """
+    return PreparedBuilder.of(opened_directory(builder_dir))
+
+
+def builder_from_directories(
+    builder_dirs: Sequence[str | os.PathLike[str]], *, filetype_suffix: str | None = None
+) -> PreparedBuilder:
+    """One builder over several folders that hold prepared datasets of one kind: a split has the rows of all of them.
+
+    Args:
+        builder_dirs: the folders.
+        filetype_suffix: has no effect: the datasets say it.
+
+    Raises:
+        DatasetNotFoundError: nothing that this library prepared stands in one of them.
+        ConfigurationError: they have different features or file formats.
+    """
+    from datasets_core.building.joined import builder_from_directories as joined  # for several folders alone
+
+    return PreparedBuilder.of(joined(builder_dirs))

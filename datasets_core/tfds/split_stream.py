@@ -1,0 +1,324 @@
+"""`SplitStream`: the rows of a split with the methods of a `tf.data.Dataset`, and with an exact state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.iteration import Cursor, RowIterator
+from datasets_core.stream.node import Node, State
+from datasets_core.stream.order import ENDLESS
+from datasets_core.stream.shown import Shown
+from datasets_core.stream.steps import Limit, Repeat, Shuffle
+from datasets_core.stream.streamed import at_least, at_least_one
+from datasets_core.tfds.elements import Batched, Form, OnElement, Row, Whole, as_numpy_view
+from datasets_core.tfds.kinds import np_dtype_of, shape_of
+
+INFINITE, UNKNOWN = -1, -2
+"""What `cardinality` says of a stream without end, and of one whose length only its rows will tell."""
+
+
+class SplitStream(IterableDataset):
+    """The rows of a split, as `tfds.load` gives them.
+
+    Iteration gives plain Python: integers, texts, lists, and pictures as arrays; `tfds.as_numpy` gives what TFDS gives.
+    Functions get numbers of numpy and arrays, so that they compute in the types of the columns.
+
+    >>> from datasets_core import tfds
+    >>> stream = tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset())
+    >>> list(stream.filter(lambda row: row["a"] > 1).map(lambda row: row["a"] * 10))
+    [20, 30]
+    >>> len(stream), list(stream.batch(2))
+    (3, [{'a': array([1, 2])}, {'a': array([3])}])
+    """
+
+    _form: Form = Row()
+    _is_numpy: bool = False
+    _reshuffles: bool = False
+    _by_number: Callable[[], Any] | None = None
+
+    @classmethod
+    def of(cls, stream: IterableDataset, form: Form | None = None, *, reshuffles: bool = False) -> Self:
+        """A stream of the library with these methods.
+
+        Args:
+            stream: the rows.
+            form: makes elements of rows.
+            reshuffles: every further iteration is an epoch of its own.
+        """
+        made = cls(stream._plan, stream._info, stream._split)
+        made._form, made._reshuffles = form or Row(), reshuffles
+        made._epoch = stream._epoch
+        return made
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._split or 'rows'}, element_spec={self.element_spec}>"
+
+    # -- elements ------------------------------------------------------------------------------------------------------
+
+    def __iter__(self) -> RowIterator:
+        if self._reshuffles and self._is_begun and self._loaded is None and not self._plan.source.changes_by_epoch:
+            self._epoch += 1
+        return super().__iter__()
+
+    def _rows(self, node: Node, start: State, cursor: Cursor) -> Iterator[Iterator[Any]]:
+        if self._format.type is not None:
+            yield from super()._rows(node, start, cursor)
+            return
+        shown, features = Shown(self._format), self._plan.features
+        view = as_numpy_view(self._form, features) if self._is_numpy else self._form.plain(features)
+        for delivery in node.blocks(start):
+            yield cursor.over([view(row) for row in shown.rows(delivery.block)], delivery.after)
+
+    def as_numpy_iterator(self) -> RowIterator:
+        """The elements as arrays and scalars of numpy, and texts as bytes."""
+        other = self.as_numpy()
+        rows = iter(other)
+        self._epoch, self._is_begun, self._loaded = other._epoch, True, None
+        return rows
+
+    def as_numpy(self) -> Self:
+        """The same stream, whose elements are arrays and scalars of numpy, and whose texts are bytes."""
+        other = self._like(self._plan)
+        other._is_numpy, other._loaded = True, self._loaded
+        return other
+
+    @property
+    def element_spec(self) -> Any:
+        """Shape and type of each column; None where a function decides about them."""
+        features = self._plan.features
+        if features is None or not isinstance(self._form, Row):
+            return None
+        return {name: (shape_of(feature), np_dtype_of(feature)) for name, feature in features.items()}
+
+    # -- rows by id ----------------------------------------------------------------------------------------------------
+
+    def rows(self, ids: Any) -> Any:
+        """The rows of the split with these ids, as `tfds_id` says them, in the order of the ids.
+
+        Args:
+            ids: a list, a tuple or an array of ids, as str or bytes.
+
+        Raises:
+            RowIdError: the split has no such row.
+            ConfigurationError: the stream is of no split that was prepared.
+        """
+        return self._numbered().rows(ids)
+
+    def locate(self, id: str | bytes) -> int:
+        """The number of the row of the split with this id, in the order in which rows are stored.
+
+        Raises:
+            RowIdError: the split has no such row.
+            ConfigurationError: the stream is of no split that was prepared.
+        """
+        return int(self._numbered().locate(id))
+
+    def _numbered(self) -> Any:
+        if self._by_number is None:
+            raise ConfigurationError("These rows are of no split that was prepared, and have no ids. Load them by tfds.load().")
+        return self._by_number()
+
+    # -- length --------------------------------------------------------------------------------------------------------
+
+    def cardinality(self) -> int:
+        """How many elements there are; -1 without end, -2 where only reading them will tell.
+
+        >>> from datasets_core import tfds
+        >>> tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset()).repeat().cardinality()
+        -1
+        """
+        if self._repeats_forever():
+            return INFINITE
+        rows = self._plan.num_rows
+        return UNKNOWN if rows is None else INFINITE if rows >= ENDLESS else rows
+
+    def _repeats_forever(self) -> bool:
+        endless = False
+        for step in self._plan.steps:
+            endless = (endless or (isinstance(step, Repeat) and step.times is None)) and not _ends(step)
+        return endless
+
+    def __len__(self) -> int:
+        found = self.cardinality()
+        if found == INFINITE:
+            raise ArgumentTypeError("A dataset that repeats without end has no length. Take a part of it first.")
+        if found == UNKNOWN:
+            raise ArgumentTypeError("How many elements a function leaves is known when they are read. Count them instead.")
+        return found
+
+    def __bool__(self) -> bool:
+        return True
+
+    # -- order ---------------------------------------------------------------------------------------------------------
+
+    def take(self, count: int, name: object = None) -> Self:
+        """The first `count` elements; -1 for all."""
+        return self._like(self._plan) if count == -1 else self._then(Limit(at_least("count", count, 0)))
+
+    def skip(self, count: int, name: object = None) -> Self:
+        """The elements behind the first `count`; -1 for none."""
+        size = ENDLESS - 1 if count == -1 else at_least("count", count, 0)
+        return self._then(Limit(size, is_skip=True))
+
+    def repeat(self, count: int | None = None, name: object = None) -> Self:
+        """The elements `count` times, or without end."""
+        return self._then(Repeat(None if count in (None, -1) else at_least("count", count, 0)))
+
+    def shuffle(  # type: ignore[override]
+        self,
+        buffer_size: int,
+        seed: int | None = None,
+        reshuffle_each_iteration: bool | None = None,
+        name: object = None,
+    ) -> Self:
+        """The elements in random order, mixed within windows of `buffer_size`; another order in each further iteration.
+
+        Args:
+            buffer_size: elements that mix.
+            seed: decides about the orders of all iterations.
+            reshuffle_each_iteration: False gives every iteration the order of the first.
+            name: has no effect.
+        """
+        chosen = int(np.random.randint(2**31)) if seed is None else at_least("seed", seed, 0)
+        other = self._then(Shuffle(chosen, at_least_one("buffer_size", buffer_size)))
+        other._reshuffles = self._reshuffles or reshuffle_each_iteration is not False
+        return other
+
+    def shard(self, num_shards: int, index: int, contiguous: bool = False) -> Self:
+        """One element of every `num_shards`, from the element `index` on; or (`contiguous`) a run of them."""
+        count = at_least_one("num_shards", num_shards)
+        if at_least("index", index, 0) >= count:
+            raise ConfigurationError(f"index={index} is no part of {count}. Give 0 to {count - 1}.")
+        return super().shard(count, index, contiguous=True) if contiguous else self._every(count, index)
+
+    # -- functions -----------------------------------------------------------------------------------------------------
+
+    def map(  # type: ignore[override]
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: object = None,
+        deterministic: object = None,
+        name: object = None,
+        **library: Any,
+    ) -> Self:
+        """What a function makes of each element; a tuple comes to it as several arguments.
+
+        Args:
+            map_func: the function.
+            num_parallel_calls, deterministic, name: have no effect.
+            library: arguments of `IterableDataset.map`, which has the function take rows and return columns.
+        """
+        if library:
+            return super().map(map_func, **library)
+        made = super().map(self._on_element(map_func), remove_columns=self._columns())
+        made._form = Whole()
+        return made
+
+    def filter(  # type: ignore[override]
+        self, predicate: Callable[..., Any], name: object = None, **library: Any
+    ) -> Self:
+        """The elements of which a function says something true."""
+        return super().filter(predicate, **library) if library else super().filter(self._on_element(predicate, is_test=True))
+
+    def enumerate(self, start: int = 0, name: object = None) -> Self:
+        """Pairs of the number of an element and the element.
+
+        >>> from datasets_core import tfds
+        >>> list(tfds.SplitStream.of(Dataset.from_dict({"a": [5, 6]}).to_iterable_dataset()).enumerate())
+        [(0, {'a': 5}), (1, {'a': 6})]
+        """
+        count = OnElement(None, self._form, self._plan.features, first=at_least("start", start, 0))
+        made = super().map(count, with_indices=True, remove_columns=self._columns())
+        made._form = Whole()
+        return made
+
+    def _on_element(self, function: Any, *, is_test: bool = False) -> OnElement:
+        if not callable(function):
+            raise ArgumentTypeError(f"{function!r} is no function. Give the function itself.")
+        return OnElement(function, self._form, self._plan.features, is_test)
+
+    def _columns(self) -> list[str]:
+        return list(self._plan.features or ())
+
+    def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
+        """What a function makes of the stream."""
+        return transformation_func(self)
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: object = None) -> Any:
+        """One value: a function of the value so far and each element."""
+        state = initial_state
+        view = self._form.arrays(self._plan.features)
+        rows = self._like(self._plan)
+        rows._form, rows._is_numpy = Row(), False
+        for row in rows:
+            state = reduce_func(state, view(row))
+        return state
+
+    # -- batches -------------------------------------------------------------------------------------------------------
+
+    def batch(  # type: ignore[override]
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        num_parallel_calls: object = None,
+        deterministic: object = None,
+        name: object = None,
+    ) -> Self:
+        """Elements put together: arrays with a dimension more.
+
+        Args:
+            batch_size: how many.
+            drop_remainder: leave out a last batch that is smaller.
+            num_parallel_calls, deterministic, name: have no effect.
+
+        Raises:
+            ConfigurationError: while reading: arrays of different shapes; see `padded_batch`.
+        """
+        return self._batched(batch_size, drop_remainder, pads=False)
+
+    def padded_batch(
+        self,
+        batch_size: int,
+        padded_shapes: None = None,
+        padding_values: None = None,
+        drop_remainder: bool = False,
+        name: object = None,
+    ) -> Self:
+        """Elements put together, where smaller arrays are filled up with zeros or empty texts.
+
+        Raises:
+            ConfigurationError: shapes or values of the filling, which are not chosen here.
+        """
+        if padded_shapes is not None or padding_values is not None:
+            raise ConfigurationError(
+                "padded_batch() fills up to the largest element, with zeros. Leave the other arguments out."
+            )
+        return self._batched(batch_size, drop_remainder, pads=True)
+
+    def _batched(self, size: int, drops: bool, *, pads: bool) -> Self:
+        other = super().batch(at_least_one("batch_size", size), drop_last_batch=drops)
+        other._form = Batched(self._form, pads)
+        return other
+
+    # -- what has no effect here -----------------------------------------------------------------------------------------
+
+    def prefetch(self, buffer_size: object = None, name: object = None) -> Self:
+        """The stream itself: rows are mapped from the disk, which reads ahead."""
+        return self._like(self._plan)
+
+    def cache(self, filename: str = "", name: object = None) -> Self:
+        """The stream itself: rows are mapped from the disk, and stay in the memory of the system."""
+        return self._like(self._plan)
+
+    def with_options(self, options: object, name: object = None) -> Self:
+        """The stream itself."""
+        return self._like(self._plan)
+
+
+def _ends(step: object) -> bool:
+    return isinstance(step, Limit) and not step.is_skip

@@ -1,0 +1,324 @@
+"""`GeneratorBasedBuilder` and its kin as TFDS has them: hooks, configs, folders; the library builds."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import inspect
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from datasets_core.building.builder import GeneratorBasedBuilder as LibraryBuilder
+from datasets_core.building.builder_config import BuilderConfig as LibraryConfig
+from datasets_core.building.class_identity import source_file
+from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.prepared_folders import whole_builds
+from datasets_core.building.versions import BlockedVersions
+from datasets_core.errors import ConfigurationError, DatasetBuildError, ManifestError, UnknownConfigError
+from datasets_core.fetch.download_config import DownloadConfig as LibraryDownloadConfig
+from datasets_core.fetch.download_config import DownloadMode
+from datasets_core.files import join
+from datasets_core.meta.version import Version
+from datasets_core.store.layout import MANIFEST_NAME
+from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.tfds.downloads import DownloadConfig, DownloadManager
+from datasets_core.tfds.registered import name_of, register
+from datasets_core.tfds.rows_in import row_change
+from datasets_core.tfds.split_reading import SplitReading
+from datasets_core.tfds.tfds_info import DatasetInfo, text_beside
+
+logger = logging.getLogger(__name__)
+
+_ROWS = "rows that were given"  # no name of an argument
+_FORMATS = {None: "arrow", "arrow": "arrow", "parquet": "parquet", "tfrecord": "arrow", "array_record": "arrow"}
+
+
+@dataclasses.dataclass(eq=False)
+class BuilderConfig(LibraryConfig):
+    """One variant of a dataset: subclass it to add options.
+
+    Args:
+        name: what the user calls it.
+        version: its version, above that of the builder.
+        release_notes, supported_versions: likewise.
+        description: for people.
+        tags: words about it.
+
+    >>> BuilderConfig(name="en", version="1.2.0", description="English").name
+    'en'
+    """
+
+    tags: list[str] = dataclasses.field(default_factory=list, kw_only=True)
+
+
+def default_data_dir() -> str:
+    """The folder of all datasets where none is named: `TFDS_DATA_DIR`, else `~/tensorflow_datasets`."""
+    return os.environ.get("TFDS_DATA_DIR") or os.path.join(os.path.expanduser("~"), "tensorflow_datasets")
+
+
+class DatasetBuilder(SplitReading, LibraryBuilder):
+    """What makes a dataset, by the rules of TFDS: it needs a version, and stands in `<data_dir>/<name>/[<config>/]<version>`.
+
+    Rows are written in the order of the hash of their keys.
+
+    Args:
+        data_dir: the folder of all datasets; `default_data_dir()` by default.
+        config: the name of a config, or a config.
+        version: a version that the builder lists, or a pattern such as `1.*.*`.
+        library: what `datasets_core.load_dataset` says to builders.
+
+    Raises:
+        MissingVersionError: the builder has no version.
+        UnknownVersionError, UnknownConfigError: it has others.
+    """
+
+    name: str = ""
+    DEFAULT_BUILDER_CONFIG_NAME: ClassVar[str | None] = None
+    MANUAL_DOWNLOAD_INSTRUCTIONS: ClassVar[str | None] = None
+    MAX_SIMULTANEOUS_DOWNLOADS: ClassVar[int | None] = None
+    BUILDER_CONFIG_CLASS: ClassVar[type[Any]] = BuilderConfig
+    BLOCKED_VERSIONS: ClassVar[Any] = BlockedVersions()
+    shuffle_on_write: ClassVar[bool] = True
+    requires_version: ClassVar[bool] = True
+
+    def __init_subclass__(cls, *, skip_registration: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in vars(cls):
+            cls.name = name_of(cls)
+        if not skip_registration:
+            register(cls, cls.name)
+
+    def __init__(
+        self,
+        *,
+        data_dir: str | os.PathLike[str] | None = None,
+        config: str | LibraryConfig | None = None,
+        version: str | Version | None = None,
+        **library: Any,
+    ) -> None:
+        config = library.pop("config_name", None) if config is None else config
+        if "cache_dir" in library:
+            root = library.pop("cache_dir") or default_data_dir()
+            library["data_dir"] = data_dir
+        else:
+            root = data_dir or default_data_dir()
+        known = [each.name for each in self.BUILDER_CONFIGS]
+        if config in (None, "") and known:
+            config = self.DEFAULT_BUILDER_CONFIG_NAME or self.DEFAULT_CONFIG_NAME or known[0]
+        if isinstance(config, str) and config and not known and config != "default":
+            raise UnknownConfigError(config, dataset=self.name, known=known)
+        library["dataset_name"] = self.name  # the folder's, whatever the script is called
+        library["hash"] = ""  # a version stands for its rows, whatever the code that made them looked like
+        super().__init__(cache_dir=os.path.expanduser(os.fspath(root)), config_name=config or None, version=version, **library)
+        self.info.data_dir = self._cache_dir
+        self.look_at_built()
+
+    @classmethod
+    def class_name(cls) -> str:
+        """See `DatasetBuilder.class_name`: the class's, not the module's."""
+        return cls.name or name_of(cls)
+
+    @property
+    def manual_download_instructions(self) -> str | None:
+        """See `DatasetBuilder.manual_download_instructions`."""
+        return self.MANUAL_DOWNLOAD_INSTRUCTIONS
+
+    def _build_cache_dir(self) -> str:
+        config = [self.config.name] if self.builder_configs or self.config.name != "default" else []
+        return os.path.join(join(self._cache_dir_root, self.dataset_name), *config, str(self.version))
+
+    # -- what the author says ------------------------------------------------------------------------------------------
+
+    def dataset_info_from_configs(self, **kwargs: Any) -> DatasetInfo:
+        """The info of the dataset; description and citation stand beside the script.
+
+        Args:
+            kwargs: those of `tfds.core.DatasetInfo`.
+        """
+        path = source_file(type(self))
+        kwargs.setdefault("description", text_beside(path, "README.md"))
+        kwargs.setdefault("citation", text_beside(path, "CITATIONS.bib"))
+        return DatasetInfo(builder=self, **kwargs)
+
+    dataset_info = create_dataset_info = dataset_info_from_configs
+
+    def split_generators(self, dl_manager: Any) -> Any:
+        """The splits that the author names, in a dict or in a list."""
+        manager = DownloadManager(
+            dl_manager,
+            manual_dir=self.config.data_dir or join(self._cache_dir_root, "downloads", "manual"),
+            dataset=self.label,
+            instructions=self.manual_download_instructions,
+        )
+        hook = self._split_generators
+        needs_pipeline = "pipeline" in inspect.signature(hook).parameters
+        arguments = (manager, None) if needs_pipeline else (manager,)
+        # A generator gives its rows once.  While the splits are named, the hook takes down what it is called with instead, so
+        # that jobs may run it in other processes, and again.
+        vars(self)["_generate_examples"] = _Taker(self._generate_examples)
+        try:
+            named: Any = hook(*arguments)
+        finally:
+            del vars(self)["_generate_examples"]
+        if isinstance(named, Mapping):
+            return [SplitGenerator(str(name), _arguments(rows)) for name, rows in named.items()]
+        return named
+
+    def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """See `DatasetBuilder.generate`."""
+        rows = gen_kwargs[_ROWS] if _ROWS in gen_kwargs else super().generate(gen_kwargs)
+        change = None if self.info.features is None else row_change(self.info.features)
+        pairs = iter(rows.items() if isinstance(rows, Mapping) else rows)
+        return pairs if change is None else ((key, change(row)) for key, row in pairs)
+
+    # -- the verbs -----------------------------------------------------------------------------------------------------
+
+    def download_and_prepare(  # type: ignore[override]
+        self,
+        download_dir: str | os.PathLike[str] | None = None,
+        download_config: DownloadConfig | LibraryDownloadConfig | None = None,
+        file_format: Any = None,
+        permissions: object = None,
+        **library: Any,
+    ) -> None:
+        """Prepare the dataset, unless this version of it stands already.
+
+        Args:
+            download_dir: folder of downloads; `<data_dir>/downloads` by default.
+            download_config: how to download and to prepare.
+            file_format: `"arrow"` or `"parquet"`; the formats of TFDS mean the default one, arrow.
+            permissions: has no effect.
+            library: arguments of the library's own `download_and_prepare`, such as `num_proc=`.
+
+        Raises:
+            UnpreparableVersionError: neither the canonical version nor the highest, and not prepared before.
+            DatasetsCoreError: of the kind that says what is wrong.
+        """
+        name = getattr(file_format, "value", file_format)
+        if name not in _FORMATS:
+            raise ConfigurationError(f"file_format={file_format!r} is not written here. Formats: 'arrow', 'parquet'.")
+        folder = join(self._cache_dir_root, "downloads") if download_dir is None else os.fspath(download_dir)
+        manual: Any = None
+        if isinstance(download_config, DownloadConfig):
+            manual = download_config.manual_dir
+            library = {**download_config.options(folder), **library}
+        else:
+            library["download_config"] = download_config or LibraryDownloadConfig(cache_dir=folder)
+        most = self.MAX_SIMULTANEOUS_DOWNLOADS
+        if most is not None and library["download_config"].num_proc is None:
+            library["download_config"] = dataclasses.replace(library["download_config"], num_proc=most)
+        self._look_for_manual_files(manual)
+        library["file_format"] = _FORMATS[name]
+        if library.get("output_dir") is None:
+            library["output_dir"] = self._cache_dir
+            found = self._found()
+            is_reused = library.get("download_mode") in (None, DownloadMode.REUSE_DATASET_IF_EXISTS)
+            if found is None:
+                self._check_own()
+            if found is not None and is_reused and not library.get("register_checksums"):
+                self._check_blocked()
+                if found.max_rows == library.get("max_examples_per_split"):
+                    self._manifest, self._output_dir = found, self._cache_dir
+                    self.info = found.info.copy()
+                    return
+        super().download_and_prepare(**library)
+
+    def _look_for_manual_files(self, folder: str | os.PathLike[str] | None) -> None:
+        """Have the build find the files that the user fetched by hand, where there are any."""
+        place = os.fspath(folder) if folder is not None else join(self._cache_dir_root, "downloads", "manual")
+        if folder is not None or (self.config.data_dir is None and os.path.isdir(place)):
+            self.config.data_dir = place
+
+    def _found(self) -> Manifest | None:
+        """What stands prepared of this version, whole."""
+        if not os.path.isfile(os.path.join(self._cache_dir, MANIFEST_NAME)):
+            return None
+        builds = whole_builds(self._cache_dir, self.version)
+        own = [found.manifest for found in builds if found.folder == self._cache_dir]
+        return own[0] if own else None
+
+    def _check_own(self) -> None:
+        """Refuse to write where another library has prepared the dataset: its record has the name of ours."""
+        path = os.path.join(self._cache_dir, MANIFEST_NAME)
+        with contextlib.suppress(ManifestError):  # one of ours that is broken is built anew
+            if not os.path.isfile(path) or read_manifest(self._cache_dir) is not None:
+                return
+            raise ConfigurationError(
+                f"{self._cache_dir} holds a dataset that another library prepared, which would be overwritten. "
+                "Give another data_dir."
+            )
+
+    def look_at_built(self) -> None:
+        """See `DatasetBuilder.look_at_built`."""
+        found = self._found()
+        if found is not None:
+            self._take_sizes(found)
+
+
+class GeneratorBasedBuilder(DatasetBuilder):
+    """A builder of TFDS's kind: `_info`, `_split_generators`, `_generate_examples`.
+
+    >>> import tempfile
+    >>> from datasets_core import tfds
+    >>> class Squares(tfds.core.GeneratorBasedBuilder):
+    ...     VERSION = tfds.core.Version("1.0.0")
+    ...     def _info(self):
+    ...         return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({"square": np.int64}))
+    ...     def _split_generators(self, dl_manager):
+    ...         return {"train": self._generate_examples(4)}
+    ...     def _generate_examples(self, below):
+    ...         for number in range(below):
+    ...             yield number, {"square": number**2}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows, info = tfds.load("squares", split="train", data_dir=folder, with_info=True)
+    ...     sorted(row["square"] for row in rows), info.full_name
+    ([0, 1, 4, 9], 'squares/1.0.0')
+    """
+
+
+class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
+    """A builder whose rows a pipeline of Apache Beam makes, which is not run here.
+
+    Raises:
+        DatasetBuildError: it is to be built.
+    """
+
+    def split_generators(self, dl_manager: Any) -> Any:
+        """Nothing: see the class."""
+        raise DatasetBuildError(f"{self.label} is built by a pipeline of Apache Beam. Build it by _generate_examples instead.")
+
+
+class _Taker:
+    """Stands in for `_generate_examples`, and takes down what it is called with."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> _Taken:
+        return _Taken(self._function, args, kwargs)
+
+
+class _Taken:
+    """A call of `_generate_examples`: its rows, from the beginning for each who asks."""
+
+    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.function(*self.args, **self.kwargs))
+
+
+def _arguments(rows: Any) -> dict[str, Any]:
+    """What the author gave for a split, as arguments for its jobs: those of the hook, or rows that are there already."""
+    if isinstance(rows, _Taken):
+        parameters = inspect.signature(rows.function).parameters.values()
+        if all(each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters):
+            return dict(inspect.signature(rows.function).bind(*rows.args, **rows.kwargs).arguments)
+        return {_ROWS: rows}
+    if not isinstance(rows, Iterable):
+        raise ConfigurationError(
+            f"_split_generators gives {rows!r} ({type(rows).__name__}) for a split. Give self._generate_examples(…)."
+        )
+    return {_ROWS: rows}

@@ -1,0 +1,184 @@
+"""`DatasetInfo`: what is recorded of a dataset, by the names that TFDS has for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from datasets_core.meta.info import DatasetInfo as LibraryInfo
+from datasets_core.meta.info import SupervisedKeysData
+from datasets_core.meta.split_info import SplitDict
+from datasets_core.tfds.features import FeaturesDict, as_tfds
+
+
+class MetadataDict(dict[str, Any]):
+    """Further values that the author of a dataset records of it.
+
+    >>> MetadataDict({"sample_rate": 16_000})["sample_rate"]
+    16000
+    """
+
+
+class Keys(SupervisedKeysData):
+    """Input and output of a supervised task; equal to the tuple of both.
+
+    >>> Keys("image", "label") == ("image", "label")
+    True
+    """
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.input, self.output))
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> str:
+        return (self.input, self.output)[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (tuple, list)):
+            return tuple(other) == tuple(self)
+        return isinstance(other, SupervisedKeysData) and (other.input, other.output) == (self.input, self.output)
+
+    def __hash__(self) -> int:
+        return hash((self.input, self.output))
+
+    def __repr__(self) -> str:
+        return repr((self.input, self.output))
+
+
+class DatasetInfo(LibraryInfo):
+    """What is recorded of a dataset: `tfds.core.DatasetInfo`.
+
+    Args:
+        builder: whose dataset it is.
+        description: for people.
+        features: the columns: a `FeaturesDict`, or a dict of features and dtypes.
+        supervised_keys: the columns of a supervised task, as a tuple of names, of tuples or of dicts.
+        disable_shuffling: rows are written by key or as they come, and not by the hash of their keys.
+        nondeterministic_order: has no effect: the order is always the same.
+        homepage: where people find more.
+        citation: how to cite it.
+        metadata: further values.
+        license: of the data.
+        redistribution_info: has no effect but to be kept.
+        split_dict: what is known of the splits already.
+        alternative_file_formats, is_blocked: have no effect.
+
+    >>> from datasets_core import tfds
+    >>> info = tfds.core.DatasetInfo(features={"x": np.int64, "label": np.int64}, supervised_keys=("x", "label"))
+    >>> info.features["x"], info.supervised_keys
+    (Value('int64'), ('x', 'label'))
+    """
+
+    metadata: Any
+    redistribution_info: dict[str, str] | None
+    data_dir: str | None
+
+    def __init__(
+        self,
+        *,
+        builder: Any = None,
+        description: str | None = None,
+        features: Mapping[str, Any] | None = None,
+        supervised_keys: Any = None,
+        disable_shuffling: bool = False,
+        nondeterministic_order: bool = False,
+        homepage: str | None = None,
+        citation: str | None = None,
+        metadata: Any = None,
+        license: str | None = None,
+        redistribution_info: dict[str, str] | None = None,
+        split_dict: Any = None,
+        alternative_file_formats: Any = None,
+        is_blocked: str | None = None,
+    ) -> None:
+        super().__init__(
+            description=_plain(description),
+            citation=_plain(citation),
+            homepage=homepage or "",
+            license=license or "",
+            features=None if features is None else FeaturesDict(features),
+            splits=split_dict,
+            disable_shuffling=disable_shuffling,
+        )
+        self.supervised_keys = _keys(supervised_keys)
+        self.metadata, self.redistribution_info, self.data_dir = metadata, redistribution_info, None
+
+    @classmethod
+    def of(cls, info: LibraryInfo, *, known: DatasetInfo | None = None, data_dir: str | None = None) -> DatasetInfo:
+        """Any info of the library, by these names.
+
+        Args:
+            info: the library's.
+            known: the same dataset's, for what the library does not store.
+            data_dir: where the dataset stands, or will.
+        """
+        made = cls.__new__(cls)
+        made.metadata = made.redistribution_info = None
+        vars(made).update(vars(info.copy()))
+        made.data_dir = data_dir
+        if made.features is not None:
+            made.features = as_tfds(made.features)
+        made.supervised_keys = _keys(made.supervised_keys)
+        made.splits = SplitDict(dataset_name=made.dataset_name) if made.splits is None else made.splits
+        for name in ("metadata", "redistribution_info", "supervised_keys"):
+            if known is not None and getattr(made, name) is None:
+                setattr(made, name, getattr(known, name))
+        return made
+
+    @property
+    def name(self) -> str:
+        """The name of the dataset."""
+        return str(self.dataset_name or self.builder_name or "")
+
+    @property
+    def initialized(self) -> bool:
+        """Whether the dataset stands."""
+        return bool(self.splits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `DatasetInfo.to_dict`; supervised keys that are more than two names are not stored."""
+        keys: Any = self.supervised_keys
+        if keys is None or isinstance(keys, SupervisedKeysData):
+            return super().to_dict()
+        stored = self.copy()
+        stored.supervised_keys = None
+        return stored.to_dict()
+
+    def __repr__(self) -> str:
+        known = [(item.name, getattr(self, item.name)) for item in dataclasses.fields(self)]
+        told = {name: value for name, value in known if value is not None and value is not False and str(value)}
+        told.pop("download_checksums", None)
+        lines = "".join(f"    {name}={value!r},\n" for name, value in {"full_name": self.full_name, **told}.items())
+        return f"tfds.core.DatasetInfo(\n{lines})"
+
+
+def _keys(given: Any) -> Any:
+    """Supervised keys as they are kept: two names as `Keys`, any other structure as it is."""
+    if isinstance(given, SupervisedKeysData):
+        return Keys(given.input, given.output) if given.input or given.output else None
+    if isinstance(given, (tuple, list)) and len(given) == 2 and all(isinstance(name, str) for name in given):
+        return Keys(*given)
+    return tuple(given) if isinstance(given, list) else given
+
+
+def _plain(text: str | None) -> str:
+    import inspect
+
+    return "" if text is None else inspect.cleandoc(text).strip()
+
+
+def text_beside(path: str | None, name: str) -> str:
+    """The text of a file beside a script; nothing where there is none."""
+    if path is None:
+        return ""
+    try:
+        with open(os.path.join(os.path.dirname(os.path.abspath(path)), name), encoding="utf-8") as file:
+            return file.read().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,154 @@
+"""From a name to rows: code that is imported, scripts, and what stands prepared."""
+
+import json
+import pathlib
+import shutil
+from typing import Any
+
+import pytest
+
+from datasets_core import tfds
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError, DatasetsCoreError, UntrustedScriptError
+
+VERSIONS = json.loads((pathlib.Path(__file__).parents[1] / "meta/golden/tfds_versions.json").read_text())
+SCRIPT = '''
+import numpy as np
+import datasets_core.tfds as tfds
+
+class Builder(tfds.core.GeneratorBasedBuilder):
+    """Three numbers."""
+    VERSION = tfds.core.Version("1.0.0")
+    SUPPORTED_VERSIONS = [tfds.core.Version("0.9.0")]
+    def _info(self):
+        return self.dataset_info_from_configs(features=tfds.features.FeaturesDict({"x": np.int64}))
+    def _split_generators(self, dl_manager):
+        return {"train": self._generate_examples(3)}
+    def _generate_examples(self, count):
+        for number in range(count):
+            yield number, {"x": number}
+'''
+
+
+@pytest.fixture
+def script(tmp_path: Any) -> Any:
+    folder = tmp_path / "few_numbers"
+    folder.mkdir()
+    (folder / "few_numbers_dataset_builder.py").write_text(SCRIPT)
+    (folder / "README.md").write_text("Few numbers.\n")
+    (folder / "CITATIONS.bib").write_text("@misc{few}\n")
+    return folder
+
+
+def test_a_class_is_known_by_its_name_and_comes_with_its_info(numbers: Any, data_dir: str) -> None:
+    rows, info = tfds.load("Numbers:1.*.*", split="train", data_dir=data_dir, with_info=True)
+    assert (len(rows), info.full_name, info.name) == (10, "numbers/1.0.0", "numbers")
+    assert info.splits["train"].num_examples == 10
+    assert info.features["even"].names == ["no", "yes"]
+    assert info.supervised_keys == ("text", "even")
+    assert tfds.builder_cls("numbers") is numbers
+    assert tfds.list_builders() == ["numbers"]
+
+
+def test_what_nobody_knows_is_named_with_what_is_near(numbers: Any, data_dir: str) -> None:
+    with pytest.raises(DatasetNotFoundError, match=r"'nmbers'.*numbers"):
+        tfds.load("nmbers", data_dir=data_dir)
+    with pytest.raises(ValueError, match="numbers"):
+        tfds.builder_cls("nmbers")
+
+
+def test_download_false_builds_nothing(numbers: Any, data_dir: str) -> None:
+    with pytest.raises(DatasetNotFoundError):
+        tfds.load("numbers", data_dir=data_dir, download=False)
+
+
+def test_a_version_is_said_once(numbers: Any, data_dir: str) -> None:
+    with pytest.raises(TypeError):
+        tfds.builder("numbers:1.0.0", data_dir=data_dir, version="1.0.0")
+
+
+@pytest.mark.parametrize("case", VERSIONS["builder_names"], ids=lambda case: case["name"] or "empty")
+def test_names_that_tfds_refuses_are_refused(case: Any, data_dir: str) -> None:
+    refused = "error" in case["expected"] or case["name"] == "mnist:01.0.0"  # TFDS finds out later
+    with pytest.raises(DatasetsCoreError) as caught:  # nothing of these names is known
+        tfds.builder(case["name"], data_dir=data_dir)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, DatasetNotFoundError) != refused
+
+
+def _on_disk() -> list[Any]:
+    return VERSIONS["on_disk"]
+
+
+@pytest.mark.parametrize("case", _on_disk(), ids=lambda case: case["name"])
+def test_prepared_versions_are_found_without_code(case: Any, data_dir: str) -> None:
+    class DiskDs(tfds.core.GeneratorBasedBuilder, skip_registration=True):
+        SUPPORTED_VERSIONS = ()
+
+        def _info(self) -> Any:
+            return tfds.core.DatasetInfo(builder=self, features={"x": "int64"})
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return {"train": [(0, {"x": 1})]}
+
+        _generate_examples = None
+
+    for text in case["present"]:
+        version = text.split()[0]
+        if "empty" in text:
+            pathlib.Path(data_dir, "disk_ds", version).mkdir(parents=True)
+        else:
+            type("DiskDs", (DiskDs,), {"VERSION": version}, skip_registration=True)(data_dir=data_dir).download_and_prepare()
+    expected = case["expected"].get("value")
+    if case["name"] in ("disk_ds", "disk_ds:*.*.*"):
+        expected = "2.0.0"  # an empty folder of a higher version hides nothing
+    if expected is None:
+        with pytest.raises(DatasetNotFoundError):
+            tfds.builder(case["name"], data_dir=data_dir)
+    else:
+        assert str(tfds.builder(case["name"], data_dir=data_dir).version) == expected
+
+
+def test_a_folder_opens_without_code(numbers: Any, data_dir: str) -> None:
+    built = numbers(data_dir=data_dir)
+    built.download_and_prepare()
+    opened = tfds.builder_from_directory(built.data_dir)
+    assert list(opened.as_dataset("train")) == list(built.as_dataset("train"))
+    assert list(opened.as_dataset("test", as_supervised=True)) == list(built.as_dataset("test", as_supervised=True))
+    assert opened.info.features == built.info.features
+    shutil.copytree(built.data_dir, f"{data_dir}/copy")
+    both = tfds.builder_from_directories([built.data_dir, f"{data_dir}/copy"])
+    assert len(both.as_dataset("train")) == 20
+
+
+def test_the_path_of_a_script_is_a_name_too(script: Any, data_dir: str) -> None:
+    path = script / "few_numbers_dataset_builder.py"
+    rows, info = tfds.load(path, split="train", data_dir=data_dir, with_info=True)
+    assert sorted(row["x"] for row in rows) == [0, 1, 2]
+    assert (info.full_name, info.description, info.citation) == ("few_numbers/1.0.0", "Few numbers.", "@misc{few}")
+    assert tfds.builder("few_numbers", data_dir=data_dir).is_prepared()
+
+
+def test_a_folder_with_a_script_has_to_be_trusted(script: Any, data_dir: str) -> None:
+    with pytest.raises(UntrustedScriptError):
+        tfds.builder(script, data_dir=data_dir)
+    trusted = {"trust_remote_code": True}
+    assert len(tfds.load(script, split="train", data_dir=data_dir, builder_kwargs=trusted)) == 3
+
+
+def test_scripts_in_processes_give_the_same_rows(script: Any, data_dir: str) -> None:
+    path = str(script / "few_numbers_dataset_builder.py")
+    rows = tfds.load(path, split="train", data_dir=data_dir, download_and_prepare_kwargs={"num_proc": 2})
+    assert sorted(row["x"] for row in rows) == [0, 1, 2]
+
+
+def test_a_script_of_the_other_kind_names_its_loader(tmp_path: Any, data_dir: str) -> None:
+    path = tmp_path / "other.py"
+    path.write_text(
+        "import datasets_core as datasets\n"
+        "class Other(datasets.GeneratorBasedBuilder):\n"
+        "    def _info(self): return datasets.DatasetInfo()\n"
+        "    def _split_generators(self, dl_manager): return []\n"
+        "    def _generate_examples(self): yield 0, {}\n"
+    )
+    with pytest.raises(ConfigurationError, match="load_dataset"):
+        tfds.builder(str(path), data_dir=data_dir)

@@ -1,0 +1,154 @@
+"""A stream with the methods of `tf.data`: order, functions on elements, batches, length, and an exact state."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core import Dataset, tfds
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, RowIdError
+
+
+def _stream(count: int = 6) -> Any:
+    return tfds.SplitStream.of(Dataset.from_dict({"a": list(range(count))}).to_iterable_dataset())
+
+
+def _values(stream: Any) -> list[Any]:
+    return [row["a"] for row in stream]
+
+
+def test_iteration_gives_plain_python_and_as_numpy_gives_arrays(rows: Any) -> None:
+    plain, exact = next(iter(rows)), next(iter(tfds.as_numpy(rows)))
+    assert {name: type(value) for name, value in plain.items()} == {"number": int, "text": str, "even": int}
+    assert {name: type(value) for name, value in exact.items()} == {"number": np.int64, "text": bytes, "even": np.int64}
+    assert exact == {"number": plain["number"], "text": plain["text"].encode(), "even": plain["even"]}
+
+
+def test_parts_and_repetitions() -> None:
+    stream = _stream()
+    assert _values(stream.take(2)) == [0, 1]
+    assert _values(stream.skip(4)) == [4, 5]
+    assert _values(stream.take(-1)) == list(range(6))
+    assert _values(stream.skip(-1)) == []
+    assert _values(stream.take(2).repeat(2)) == [0, 1, 0, 1]
+    assert _values(stream.repeat().take(8)) == [0, 1, 2, 3, 4, 5, 0, 1]
+    assert _values(stream.shard(num_shards=2, index=1)) == [1, 3, 5]
+    assert _values(stream.prefetch(2).cache().with_options(None)) == list(range(6))
+
+
+def test_functions_get_numbers_of_numpy_and_make_anything() -> None:
+    stream = _stream()
+    assert list(stream.map(lambda row: row["a"].dtype.name).take(1)) == ["int64"]
+    assert list(stream.map(lambda row: (row["a"], row["a"] * 2)).map(lambda x, y: x + y)) == [0, 3, 6, 9, 12, 15]
+    assert _values(stream.filter(lambda row: row["a"] % 2 == 0)) == [0, 2, 4]
+    assert list(stream.map(lambda row: row["a"]).filter(lambda x: x > 3).enumerate(start=5)) == [(5, 4), (6, 5)]
+    assert stream.reduce(np.int64(0), lambda total, row: total + row["a"]) == 15
+    assert stream.apply(lambda rows: len(rows)) == 6
+
+
+def test_types_of_columns_stay_in_functions() -> None:
+    stream = tfds.SplitStream.of(Dataset.from_dict({"a": np.array([250], np.uint8)}).to_iterable_dataset())
+    (found,) = tfds.as_numpy(stream.map(lambda row: row["a"] + np.uint8(1)))
+    assert (found, found.dtype) == (251, np.uint8)
+
+
+def test_the_arguments_of_the_library_still_work() -> None:
+    assert list(_stream(2).map(lambda rows: {"b": [len(rows["a"])] * 2}, batched=True)) == [{"a": 0, "b": 2}, {"a": 1, "b": 2}]
+    assert _values(_stream().filter(lambda a: a > 4, input_columns="a")) == [5]
+
+
+def test_batches_are_arrays() -> None:
+    batches = list(_stream(5).batch(2))
+    assert [batch["a"].tolist() for batch in batches] == [[0, 1], [2, 3], [4]]
+    assert len(_stream(5).batch(2, drop_remainder=True)) == 2
+    nested = list(_stream(4).batch(2).batch(2))
+    assert [batch["a"].tolist() for batch in nested] == [[[0, 1], [2, 3]]]
+
+
+def test_arrays_of_different_sizes_are_filled_up_only_if_asked() -> None:
+    stream = tfds.SplitStream.of(Dataset.from_dict({"a": [[1], [2, 3]]}).to_iterable_dataset())
+    with pytest.raises(ConfigurationError, match="padded_batch"):
+        list(stream.batch(2))
+    assert next(iter(stream.padded_batch(2)))["a"].tolist() == [[1, 0], [2, 3]]
+
+
+def test_a_shuffled_stream_has_another_order_in_each_iteration() -> None:
+    stream, again = _stream(100).shuffle(100, seed=1), _stream(100).shuffle(100, seed=1)
+    first, second = _values(stream), _values(stream)
+    assert first != second
+    assert (sorted(first), sorted(second)) == (list(range(100)), list(range(100)))
+    assert [_values(again), _values(again)] == [first, second]
+    fixed = _stream(100).shuffle(100, seed=1, reshuffle_each_iteration=False)
+    assert _values(fixed) == _values(fixed) == first
+
+
+def test_lengths_are_known_as_far_as_arithmetic_goes() -> None:
+    stream = _stream()
+    assert (len(stream), stream.cardinality(), bool(_stream(0))) == (6, 6, True)
+    assert (stream.repeat().cardinality(), stream.filter(bool).cardinality()) == (-1, -2)
+    assert len(stream.repeat().take(9)) == 9
+    for unknown in (stream.repeat(), stream.filter(bool)):
+        with pytest.raises(TypeError):
+            len(unknown)
+
+
+@given(stop=st.integers(0, 12), buffer=st.integers(1, 9), batch=st.integers(1, 4))
+def test_resumed_is_uninterrupted(stop: int, buffer: int, batch: int) -> None:
+    def made() -> Any:
+        return _stream(9).shuffle(buffer, seed=2).repeat(2).map(lambda row: row["a"]).batch(batch)
+
+    whole = [value.tolist() for value in made()]
+    stream, got = made(), []
+    for value in stream:
+        if len(got) == stop:
+            break
+        got.append(value.tolist())
+    stop = min(stop, len(whole))
+    stream = made()
+    rows = iter(stream)
+    for _ in range(stop):
+        next(rows)
+    other = made()
+    other.load_state_dict(stream.state_dict())
+    assert [value.tolist() for value in other] == whole[stop:]
+
+
+def test_the_state_of_numpy_elements_is_that_of_the_stream(rows: Any) -> None:
+    exact = rows.as_numpy_iterator()
+    next(exact)
+    rows.load_state_dict(exact.state_dict())
+    assert len(list(rows)) == 9
+
+
+def test_a_stream_of_no_split_has_no_ids() -> None:
+    with pytest.raises(ConfigurationError, match="ids"):
+        _stream().rows(["x__1"])
+
+
+def test_an_id_of_another_split_is_refused(rows: Any) -> None:
+    with pytest.raises(RowIdError):
+        rows.locate("numbers-test-00000-of-00001.arrow__0")
+
+
+@pytest.mark.parametrize("call", [lambda s: s.take(-2), lambda s: s.batch(0), lambda s: s.shuffle(0), lambda s: s.shard(2, 2)])
+def test_numbers_that_mean_nothing_are_refused(call: Any) -> None:
+    with pytest.raises(ConfigurationError):
+        call(_stream())
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(ArgumentTypeError):
+        _stream().map("a")
+    with pytest.raises(ConfigurationError):
+        _stream().padded_batch(2, padded_shapes=[3])
+
+
+def test_the_columns_are_shown() -> None:
+    assert "'a': ((), dtype('int64'))" in repr(_stream())
+    assert _stream().map(len).element_spec is None
+
+
+def test_the_formats_of_the_library_still_work() -> None:
+    assert [row["a"].dtype for row in _stream(1).with_format("numpy")] == [np.int64]

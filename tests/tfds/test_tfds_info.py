@@ -1,0 +1,41 @@
+"""`tfds.core.DatasetInfo`: its fields, and what of it is stored."""
+
+import json
+from typing import Any
+
+from datasets_core import tfds
+from datasets_core.tfds.tfds_info import DatasetInfo, text_beside
+
+
+def test_texts_are_trimmed_and_keys_compare_with_tuples() -> None:
+    info = tfds.core.DatasetInfo(description="\n    One\n    two\n", supervised_keys=("x", "y"), metadata={"k": 1})
+    assert (info.description, info.supervised_keys, tuple(info.supervised_keys)) == ("One\ntwo", ("x", "y"), ("x", "y"))
+    assert (len(info.supervised_keys), info.supervised_keys[1], info.metadata) == (2, "y", {"k": 1})
+
+
+def test_what_the_library_does_not_store_is_kept_beside_it() -> None:
+    known = tfds.core.DatasetInfo(features={"x": "int64"}, supervised_keys=({"a": "x"}, "y", "z"), metadata={"k": 1})
+    stored = json.loads(json.dumps(known.to_dict()))
+    again = DatasetInfo.of(DatasetInfo.from_dict.__func__(DatasetInfo.__mro__[1], stored), known=known, data_dir="/d")
+    assert (again.supervised_keys, again.metadata, again.data_dir) == (({"a": "x"}, "y", "z"), {"k": 1}, "/d")
+    assert type(again.features) is tfds.features.FeaturesDict
+
+
+def test_an_info_shows_what_is_known_of_a_dataset(numbers: Any, data_dir: str) -> None:
+    builder = numbers(data_dir=data_dir)
+    assert (builder.info.initialized, dict(builder.info.splits), builder.info.data_dir) == (
+        False,
+        {},
+        f"{data_dir}/numbers/1.0.0",
+    )
+    builder.download_and_prepare()
+    assert builder.info.initialized
+    assert "numbers/1.0.0" in repr(builder.info)
+    assert builder.info.copy().full_name == "numbers/1.0.0"
+    assert builder.info.homepage == "https://x.org"
+
+
+def test_texts_beside_a_script_are_read_where_they_are(tmp_path: Any) -> None:
+    (tmp_path / "README.md").write_text(" Hello \n")
+    assert text_beside(str(tmp_path / "script.py"), "README.md") == "Hello"
+    assert text_beside(str(tmp_path / "script.py"), "CITATIONS.bib") == text_beside(None, "README.md") == ""
