@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from datasets_core.tfds.loading import list_builders as list_builders
     from datasets_core.tfds.loading import load as load
     from datasets_core.tfds.measuring import benchmark as benchmark
-    from datasets_core.tfds.modules import decode as decode
-    from datasets_core.tfds.modules import download as download
+    from datasets_core.tfds.namespaces import decode as decode
+    from datasets_core.tfds.namespaces import download as download
     from datasets_core.tfds.numpy_elements import as_numpy as as_numpy
     from datasets_core.tfds.split_stream import SplitStream as SplitStream
 
@@ -43,9 +43,9 @@ _HOMES = {
     "builder_from_directory": "datasets_core.tfds.loading",
     "core": "datasets_core.tfds.core",
     "data_source": "datasets_core.tfds.loading",
-    "decode": "datasets_core.tfds.modules",
+    "decode": "datasets_core.tfds.namespaces",
     "disable_progress_bar": "datasets_core.progress",
-    "download": "datasets_core.tfds.modules",
+    "download": "datasets_core.tfds.namespaces",
     "enable_progress_bar": "datasets_core.progress",
     "even_splits": "datasets_core.meta.even_splits",
     "features": "datasets_core.tfds.features",
