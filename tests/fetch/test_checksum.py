@@ -13,7 +13,7 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     UnexpectedDownloadedFileError,
 )
-from datasets_core.fetch.checksum import FileRecord, VerificationMode
+from datasets_core.fetch.checksum import FileRecord, RegisteredFile, VerificationMode, check_registered
 from datasets_core.fetch.parallel import Watch
 
 BODY = bytes(range(256)) * 4000
@@ -105,3 +105,13 @@ def test_a_wrong_declared_size_is_told_before_the_body_is_fetched(site, manager,
     with pytest.raises(NonMatchingChecksumError, match=f"has size {len(BODY)} bytes, expected 7 bytes"):
         source.fetch(str(tmp_path / "a"), FileRecord(7), Watch(told.append))
     assert sum(told) == 0
+
+
+def test_what_is_registered_is_compared_in_size_and_sha256():
+    known = RegisteredFile(3, "a" * 64, "x").record
+    check_registered("u", known, FileRecord(3, "a" * 64))
+    check_registered("u", known, FileRecord(None, "a" * 64))
+    for found, what in ((FileRecord(4, "b" * 64), "size"), (FileRecord(3, "b" * 64), "sha256")):
+        with pytest.raises(NonMatchingChecksumError, match="register_checksums=True") as caught:
+            check_registered("u", known, found)
+        assert caught.value.what == what

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import pickle
 import subprocess
@@ -18,10 +19,12 @@ from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
     DownloadError,
+    MissingChecksumError,
+    NonMatchingChecksumError,
     UnsafeArchiveError,
 )
-from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download import DownloadManager
+from datasets_core.fetch.checksum import RegisteredFile, VerificationMode
+from datasets_core.fetch.download import DownloadManager, name_of
 
 BODY = bytes(range(256)) * 4000
 
@@ -216,3 +219,82 @@ def test_an_unsafe_archive_is_named_by_the_url_that_it_came_from(site, manager, 
         with pytest.raises(UnsafeArchiveError) as caught:
             use(url)
         assert caught.value.path == site.at("/a.zip?token=***")
+
+
+# -- what is registered ------------------------------------------------------------------------------------------------
+
+
+def _register(manager, url, body, name=None):
+    manager.registered = {**manager.registered, url: RegisteredFile(len(body), sha(body), name)}
+
+
+def test_what_is_registered_is_compared_under_the_default_mode(site, manager, faults):
+    site.pages["/a.csv"] = faults.page(BODY)
+    _register(manager, site.at("/a.csv"), BODY[:-1] + b"#")
+    with pytest.raises(NonMatchingChecksumError, match="register_checksums=True") as caught:
+        manager.download(site.at("/a.csv"))
+    assert (caught.value.url, caught.value.found) == (site.at("/a.csv"), sha(BODY))
+    assert len(site.requests) == 2  # a fault on the way would have been mended
+
+
+def test_a_registered_file_of_the_cache_needs_no_request(site, manager, faults):
+    site.pages["/a.csv"] = faults.page(BODY)
+    _register(manager, site.at("/a.csv"), BODY)
+    first = manager.download(site.at("/a.csv"))
+    site.pages["/a.csv"] = faults.page(b"another", etag='"v2"')
+    assert manager.download(site.at("/a.csv")) == first
+    assert len(site.requests) == 1
+
+
+def test_urls_that_are_not_registered_are_named_before_anything_is_fetched(site, manager, faults):
+    site.pages["/a.csv"] = faults.page(BODY)
+    manager.download_config.force_checksums_validation = True
+    _register(manager, site.at("/a.csv"), BODY)
+    with pytest.raises(MissingChecksumError) as caught:
+        manager.download([site.at("/a.csv"), site.at("/b.csv"), f"{site.at('/c.csv')}?token=secret"])
+    assert caught.value.urls == (site.at("/b.csv"), f"{site.at('/c.csv')}?token=***")
+    assert site.requests == []
+
+
+def test_what_can_be_registered_has_no_secrets(site, manager, faults, tmp_path):
+    site.pages["/a.csv"] = faults.page(BODY)
+    (tmp_path / "local.csv").write_bytes(BODY)
+    manager.download([f"{site.at('/a.csv')}?token=secret", "local.csv"])
+    assert manager.registrable() == {f"{site.at('/a.csv')}?token=***": RegisteredFile(len(BODY), sha(BODY), "a.csv")}
+
+
+def test_urls_that_only_their_secrets_tell_apart_are_not_registered(site, manager, faults):
+    def other(handler, page):
+        handler.serve(faults.page(b"other"))
+
+    site.pages["/a.csv"] = faults.page(BODY, faults=[other])
+    manager.download_config.num_proc = 1
+    manager.download([f"{site.at('/a.csv')}?token={token}" for token in ("one", "two")])
+    assert manager.registrable() == {}
+
+
+def test_a_chained_url_takes_the_archive_that_was_fetched_by_hand(site, manager, tmp_path):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("inner.csv", BODY)
+    (tmp_path / "by_hand.zip").write_bytes(packed.getvalue())
+    _register(manager, site.at("/a.zip"), packed.getvalue(), "by_hand.zip")
+    manager.data_dir = str(tmp_path)
+    assert Path(manager.download(f"zip://inner.csv::{site.at('/a.zip')}")).read_bytes() == BODY
+    assert site.requests == []
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://h/d/a%20b.zip?x=1", "a b.zip"),
+        ("https://h/", "h"),
+        ("https://h/%2e%2e", "download"),
+        ("https://h/a%2f..%2fb", "a_.._b"),
+        ("https://h/a%00%0a\\b", "a___b"),
+        ("zip://in.csv::https://h/a.zip", "in.csv"),
+        (f"https://h/{'x' * 300}", "x" * 200),
+    ],
+)
+def test_the_name_of_a_url_is_the_name_of_a_file(url, name):
+    assert name_of(url) == name
