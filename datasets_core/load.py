@@ -136,7 +136,8 @@ def load_dataset(
     builder = _resolved(request)
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched
-    with _held(lock, builder, request, registers=register_checksums):
+    registers = register_checksums or (download_config is not None and download_config.register_checksums)
+    with _held(lock, builder, request, registers=registers):
         builder.download_and_prepare(
             download_config=download_config,
             download_mode=mode,

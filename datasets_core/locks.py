@@ -42,7 +42,8 @@ def lock_dataset(
 
     The lock names every file with its size and sha256 (paths relative to the folder of the dataset, so that it holds on another
     machine), the script, config and options, the columns, the rows of each split with a sha256 of their values, and the
-    versions of the libraries.  The dataset is built where it does not stand yet.
+    versions of the libraries.  The dataset is built where it does not stand yet.  Loading by a lock hashes every local source
+    again; `verification_mode="all_checks"` hashes the shards that stand in the cache, too.
 
     Args:
         path, name: as for `load_dataset`.

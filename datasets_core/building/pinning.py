@@ -144,7 +144,7 @@ class _Present:
             for source in sources
             if not _is_remote(source.path)
         }
-        found = {self._remote(source) for source in remote if "::" not in source.path or is_http(source.path)}
+        found = {self._remote(source) for source in remote}
         with progress("Hashing sources", total=len(local), unit="files") as bar:
             for place in sorted(local):
                 found.add(self._local(place))
@@ -177,7 +177,7 @@ class _Present:
     def _remote(self, source: SourceRecord) -> LockedFile:
         url = redact(source.path)
         now = LockedFile("url", url, source.size, source.sha256, source.identity)
-        if now.sha256 is not None or is_http(source.path):
+        if now.sha256 is not None or is_http(source.path) or "::" in source.path:
             return now
         found = entry(source.path, self._builder.storage_options)
         if found is None:
