@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownOptionError
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
 from datasets_core.store.manifest import Manifest
@@ -24,6 +24,7 @@ class SplitReading(DatasetBuilder):
     """What builders with code, and those that only read, have in common."""
 
     _seen: DatasetInfo | None = None
+    _is_hosted: bool = False
 
     @property
     def info(self) -> DatasetInfo:
@@ -67,6 +68,9 @@ class SplitReading(DatasetBuilder):
 
     def _built(self) -> Manifest:
         manifest = super()._built()
+        if self._is_hosted:
+            plain = LibraryInfo.from_dict(manifest.info.to_dict())
+            return dataclasses.replace(manifest, info=plain)
         return dataclasses.replace(manifest, info=DatasetInfo.of(manifest.info, known=self._seen, data_dir=self._output_dir))
 
     # -- reading -------------------------------------------------------------------------------------------------------
@@ -80,6 +84,7 @@ class SplitReading(DatasetBuilder):
         decoders: Any = None,
         read_config: ReadConfig | None = None,
         as_supervised: bool = False,
+        **library: Any,
     ) -> Any:
         """The rows of splits, as streams.
 
@@ -90,12 +95,17 @@ class SplitReading(DatasetBuilder):
             decoders: columns that are not decoded, or not read at all.
             read_config: in which order files are read; 16 at a time, 16 rows of each in turn, by default.
             as_supervised: give tuples of the columns that `supervised_keys` names.
+            library: `in_memory=`, by which the library asks for a `Dataset`.
 
         Raises:
             DatasetNotFoundError: nothing is prepared.
             UnknownSplitError, EmptySplitError: no such split, or one without rows.
             ConfigurationError: arguments that do not fit the dataset.
         """
+        if self._is_hosted:
+            return super().as_dataset(split, shuffle_files=shuffle_files, read_config=read_config, **library)
+        if library:
+            raise UnknownOptionError(next(iter(library)), builder=self.label, known=("split", "batch_size", "read_config"))
         if read_config is not None and not isinstance(read_config, ReadConfig):
             raise ArgumentTypeError(f"read_config={read_config!r} is no ReadConfig. Give one.")
         if batch_size is not None and (not isinstance(batch_size, int) or batch_size == 0 or batch_size < -1):

@@ -67,7 +67,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         data_dir: the folder of all datasets; `default_data_dir()` by default.
         config: the name of a config, or a config.
         version: a version that the builder lists, or a pattern such as `1.*.*`.
-        library: what `datasets_core.load_dataset` says to builders.
+        library: what `datasets_core.load_dataset` says to builders.  A builder that is made with a `cache_dir` works as all of
+            the library's: it stands in the cache, by its code too, and `as_dataset` gives a `Dataset`.
 
     Raises:
         MissingVersionError: the builder has no version.
@@ -98,22 +99,23 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         version: str | Version | None = None,
         **library: Any,
     ) -> None:
+        self._is_hosted = "cache_dir" in library
         config = library.pop("config_name", None) if config is None else config
-        if "cache_dir" in library:
-            root = library.pop("cache_dir") or default_data_dir()
-            library["data_dir"] = data_dir
-        else:
-            root = data_dir or default_data_dir()
         known = [each.name for each in self.BUILDER_CONFIGS]
         if config in (None, "") and known:
             config = self.DEFAULT_BUILDER_CONFIG_NAME or self.DEFAULT_CONFIG_NAME or known[0]
         if isinstance(config, str) and config and not known and config != "default":
             raise UnknownConfigError(config, dataset=self.name, known=known)
-        library["dataset_name"] = self.name  # the folder's, whatever the script is called
-        library["hash"] = ""  # a version stands for its rows, whatever the code that made them looked like
-        super().__init__(cache_dir=os.path.expanduser(os.fspath(root)), config_name=config or None, version=version, **library)
+        if self._is_hosted:
+            library["data_dir"] = data_dir
+        else:
+            library["cache_dir"] = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
+            library["dataset_name"] = self.name  # the folder's, whatever the script is called
+            library["hash"] = ""  # a version stands for its rows, whatever the code that made them looked like
+        super().__init__(config_name=config or None, version=version, **library)
         self.info.data_dir = self._cache_dir
-        self.look_at_built()
+        if not self._is_hosted:
+            self.look_at_built()
 
     @classmethod
     def class_name(cls) -> str:
@@ -126,6 +128,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return self.MANUAL_DOWNLOAD_INSTRUCTIONS
 
     def _build_cache_dir(self) -> str:
+        if self._is_hosted:
+            return super()._build_cache_dir()
         config = [self.config.name] if self.builder_configs or self.config.name != "default" else []
         return os.path.join(join(self._cache_dir_root, self.dataset_name), *config, str(self.version))
 
@@ -196,6 +200,9 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             UnpreparableVersionError: neither the canonical version nor the highest, and not prepared before.
             DatasetsCoreError: of the kind that says what is wrong.
         """
+        if self._is_hosted and not isinstance(download_config, DownloadConfig):
+            super().download_and_prepare(download_config=download_config, file_format=file_format or "arrow", **library)
+            return
         name = getattr(file_format, "value", file_format)
         if name not in _FORMATS:
             raise ConfigurationError(f"file_format={file_format!r} is not written here. Formats: 'arrow', 'parquet'.")
@@ -252,8 +259,9 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
 
     def look_at_built(self) -> None:
         """See `DatasetBuilder.look_at_built`."""
-        found = self._found()
-        if found is not None:
+        if self._is_hosted:
+            super().look_at_built()
+        elif (found := self._found()) is not None:
             self._take_sizes(found)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from datasets_core import tfds
+from datasets_core import Dataset, load_dataset, tfds
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, DatasetsCoreError, UntrustedScriptError
 
 VERSIONS = json.loads((pathlib.Path(__file__).parents[1] / "meta/golden/tfds_versions.json").read_text())
@@ -152,3 +152,13 @@ def test_a_script_of_the_other_kind_names_its_loader(tmp_path: Any, data_dir: st
     )
     with pytest.raises(ConfigurationError, match="load_dataset"):
         tfds.builder(str(path), data_dir=data_dir)
+
+
+def test_load_dataset_reads_such_scripts_as_all_others(script: Any, data_dir: str) -> None:
+    path = str(script / "few_numbers_dataset_builder.py")
+    dataset = load_dataset(path, split="train", cache_dir=data_dir)
+    assert isinstance(dataset, Dataset)
+    assert sorted(dataset["x"][:]) == [0, 1, 2]
+    rows = load_dataset(path, split="train", cache_dir=data_dir, read_config=tfds.ReadConfig(add_tfds_id=True))
+    assert next(iter(rows))["tfds_id"].endswith("__0")
+    assert set(load_dataset(path, cache_dir=data_dir)) == {"train"}
