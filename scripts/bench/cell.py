@@ -13,12 +13,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from context import Context
+from opened import Opened
 from workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
 WARM = ("warm_csv", "warm_slice")  # rows in which a package that is loaded late counts
 # Elsewhere packages are loaded untimed: `datasets` loads all of its own as soon as its names are opened.
-_ROOMS = ("format", "rows", "dataset", "selection", "columns", "transforms", "results", "exchange")
+_ROOMS = ("format", "rows", "dataset", "selection", "columns", "transforms", "results", "exchange", "stream", "building")
 OURS = (
     *("filelock", "numpy.random", "datasets_core.load", "datasets_core.building.build"),
     *(f"datasets_core.{room}.{path.stem}" for room in _ROOMS for path in (ROOT / "datasets_core" / room).glob("[a-z]*.py")),
@@ -72,6 +73,7 @@ def _measured(name: str, module: str, data: str, scratch: str, warm: str, scale:
     cell = workload.library if context.module else workload.by_hand
     assert cell is not None
     timed = cell(context)
+    opened = Opened() if workload.counts else None
     watch = _Watch()
     if mode == "memory":
         watch.start()
@@ -79,6 +81,8 @@ def _measured(name: str, module: str, data: str, scratch: str, warm: str, scale:
     check = timed()
     taken = {"wall": time.perf_counter() - wall, "cpu": _cpu_seconds() - cpu, "check": check}
     watch.ended.set()
+    if opened is not None:
+        taken["opened"] = opened.count()
     return {**taken, "anonymous_mb": watch.peak_kib / 1024}
 
 

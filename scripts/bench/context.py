@@ -39,13 +39,27 @@ class Context:
 
 @dataclass(frozen=True)
 class Workload:
-    """One row of the table."""
+    """One row of the table.
+
+    Attributes:
+        title: of the row.
+        library: what is timed, for a library with the API of `datasets`.
+        by_hand: the same over pyarrow.
+        data: the kinds of files that it reads.
+        prepare: what is done once, before.
+        counts: tell how many Arrow files were opened.
+        is_peer: whether `datasets` has it.
+        place: what is prepared, where other rows share it.
+    """
 
     title: str
     library: Callable[[Context], Timed]
     by_hand: Callable[[Context], Timed] | None
     data: tuple[str, ...] = ()
     prepare: Callable[[Context], Any] | None = None
+    counts: bool = False
+    is_peer: bool = True
+    place: str = ""
 
 
 FORMATS = {"csv": "csv", "jsonl": "json", "nested": "json", "parquet": "parquet", "text": "text", "small": "json", "big": "csv"}

@@ -46,7 +46,7 @@ class Bench:
         work = self.scratch / "work"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
-        warm = self.scratch / "warm" / module / "-".join(WORKLOADS[name].data or (name,))
+        warm = self.scratch / "warm" / module / "-".join(WORKLOADS[name].data or (WORKLOADS[name].place or name,))
         warm.mkdir(parents=True, exist_ok=True)
         arguments = [name, module, str(self.root), str(work), str(warm), str(self.options.scale), mode]
         if name not in FRESH:
@@ -90,10 +90,13 @@ class Bench:
         """All implementations of one workload, in turns."""
         for kind in WORKLOADS[name].data:
             data.make(self.root, kind, self.options.scale)
+        modules = [module for module in self.implementations if WORKLOADS[name].is_peer or module != "datasets"]
         if WORKLOADS[name].prepare:
-            for module in self.implementations:
-                self.cell(name, module, "prepare")
-        runs: dict[str, list[dict[str, Any]]] = {module: [] for module in self.implementations}
+            for module in modules:
+                failed = self.cell(name, module, "prepare")
+                if "error" in failed:
+                    return {module: failed}
+        runs: dict[str, list[dict[str, Any]]] = {module: [] for module in modules}
         for _ in range(self.options.repeats - 1):
             for module, done in runs.items():
                 done.append(self.cell(name, module, "time"))
@@ -105,25 +108,32 @@ def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     if failed:
         return {"error": failed[0]}
     figures = {"wall": statistics.median(run["wall"] for run in runs), "cpu": min(run["cpu"] for run in runs)}
-    return {**figures, "check": runs[0]["check"], "anonymous_mb": runs[-1]["anonymous_mb"]}
+    opened = {} if "opened" not in runs[0] else {"opened": runs[0]["opened"]}
+    return {**figures, **opened, "check": runs[0]["check"], "anonymous_mb": runs[-1]["anonymous_mb"]}
 
 
 def _seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.1f} ms"
 
 
+def _opened(cell: dict[str, Any]) -> str:
+    """How many Arrow files were opened, where they were counted."""
+    count = cell.get("opened")
+    return "" if count is None else f", {count} opened"
+
+
 def _line(name: str, cells: dict[str, dict[str, Any]]) -> str:
     ours, hand, peer = (cells.get(module, {"error": ""}) for module in ("datasets_core", "by_hand", "datasets"))
     if "error" in ours:
         return f"| {WORKLOADS[name].title} | {ours['error']} | | | | | |"
-    columns = [WORKLOADS[name].title, f"{_seconds(ours['cpu'])} ({_seconds(ours['wall'])})"]
+    columns = [WORKLOADS[name].title, f"{_seconds(ours['cpu'])} ({_seconds(ours['wall'])}){_opened(ours)}"]
     for other in (peer, hand):
         if "error" in other:
             columns += [other["error"] or "–", "–"]
         else:
             differs = "" if other["check"] == ours["check"] else " (results differ)"
             ratio = other["cpu"] / ours["cpu"] if other is peer else ours["cpu"] / other["cpu"]
-            columns += [f"{_seconds(other['cpu'])}{differs}", f"**{ratio:.2f}**"]
+            columns += [f"{_seconds(other['cpu'])}{_opened(other)}{differs}", f"**{ratio:.2f}**"]
     memory = " / ".join(f"{cell['anonymous_mb']:.0f}" if "error" not in cell else "–" for cell in (ours, peer, hand))
     return "| " + " | ".join([*columns, memory]) + " |"
 

@@ -10,12 +10,14 @@ import folders
 import formats
 import opening
 import operations
+import planning
 import reading
 import transforms
 from context import Workload
 
 WORKLOADS: dict[str, Workload] = {
     **opening.ROWS,
+    **planning.ROWS,
     **building.ROWS,
     **folders.ROWS,
     **reading.ROWS,
