@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -40,6 +41,14 @@ class SplitInfo:
     original_shard_lengths: list[int] | None = None
     dataset_name: str | None = None
     shard_names: list[str] | None = field(default=None, compare=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SplitInfo:
+        """A copy with lists of its own, made in one step: a thousand shards would take milliseconds one by one."""
+        other = copy.copy(self)
+        for name, value in vars(other).items():
+            if isinstance(value, list):
+                vars(other)[name] = value.copy()
+        return other
 
     def __repr__(self) -> str:
         known = [(item.name, getattr(self, item.name)) for item in fields(self)]
