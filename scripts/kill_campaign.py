@@ -5,7 +5,8 @@
 Each round starts a build in a process of its own, kills it, asks for the dataset again in this process, compares every shard
 with a clean build byte for byte, and counts what else lies in the cache.  A moment counts as a kill only where it hit a
 running build: such rounds are repeated until there are as many as were asked for.  With `--together N`, N processes ask for
-the dataset at the same time, and one of them is killed.
+the dataset at the same time, and one of them is killed.  With `--shuffled`, rows are written in the
+order of the hash of their keys, through many sorted runs, into four shards.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 from datasets_core.building.builder import GeneratorBasedBuilder  # noqa: E402
 from datasets_core.building.hooks import SplitGenerator  # noqa: E402
+from datasets_core.config import using  # noqa: E402
 from datasets_core.features.base import Value  # noqa: E402
 from datasets_core.features.schema import Features  # noqa: E402
 from datasets_core.meta.info import DatasetInfo  # noqa: E402
@@ -56,9 +58,21 @@ class Campaign(GeneratorBasedBuilder):
                 yield f"{part}-{row}", {"number": part * ROWS + row, "text": f"row {row} of part {part}"}
 
 
-def builder(cache: str) -> Campaign:
+class Shuffled(Campaign):
+    """The same rows by the hash of their keys."""
+
+    shuffle_on_write = True
+
+
+def builder(cache: str, shuffled: bool) -> Campaign:
     """The builder of this campaign, with a folder that does not depend on how this file was started."""
-    return Campaign(cache_dir=cache, dataset_name="campaign", hash="kill")
+    return (Shuffled if shuffled else Campaign)(cache_dir=cache, dataset_name="campaign", hash="kill")
+
+
+def build(made: Campaign, num_proc: int, shuffled: bool) -> None:
+    """Build, where rows are shuffled with little memory."""
+    with using(**({"sort_bytes": 1 << 22} if shuffled else {})):
+        made.download_and_prepare(num_proc=num_proc, num_shards=4 if shuffled else None)
 
 
 def shards(folder: str) -> dict[str, str]:
@@ -66,9 +80,9 @@ def shards(folder: str) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(Path(folder).glob("*.arrow"))}
 
 
-def started(cache: str, num_proc: int, count: int = 1) -> list[subprocess.Popen[bytes]]:
+def started(cache: str, num_proc: int, shuffled: bool, count: int = 1) -> list[subprocess.Popen[bytes]]:
     """Processes that have their imports behind them and begin to build now, all at once."""
-    crowd = [_waiting(cache, num_proc) for _ in range(count)]
+    crowd = [_waiting(cache, num_proc, shuffled) for _ in range(count)]
     for process in crowd:
         assert process.stdout is not None
         process.stdout.readline()
@@ -78,14 +92,14 @@ def started(cache: str, num_proc: int, count: int = 1) -> list[subprocess.Popen[
     return crowd
 
 
-def _waiting(cache: str, num_proc: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, __file__, "--build", cache, "--num-proc", str(num_proc)]
+def _waiting(cache: str, num_proc: int, shuffled: bool) -> subprocess.Popen[bytes]:
+    command = [sys.executable, __file__, "--build", cache, "--num-proc", str(num_proc), *["--shuffled"] * shuffled]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def build_seconds(cache: str, num_proc: int) -> float:
+def build_seconds(cache: str, num_proc: int, shuffled: bool) -> float:
     """How long an undisturbed build takes, without the end of its process."""
-    (process,) = started(cache, num_proc)
+    (process,) = started(cache, num_proc, shuffled)
     with process:
         assert process.stdout is not None
         begun = time.monotonic()
@@ -110,7 +124,7 @@ def reached(target: str) -> str:
     return "before the first job was done" if jobs < 1 else "with finished jobs"
 
 
-def campaign(kills: int, num_proc: int, seed: int, together: int) -> int:
+def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool) -> int:
     """So many kills; the number of rounds that went wrong."""
     chance = random.Random(seed)
     wrong = killed = rounds = 0
@@ -118,13 +132,13 @@ def campaign(kills: int, num_proc: int, seed: int, together: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         cache = os.path.join(folder, "cache")
         clean = os.path.join(folder, "clean")
-        seconds = build_seconds(clean, num_proc)
-        expected = shards(builder(clean).cache_dir)
-        target = builder(cache).cache_dir
+        seconds = build_seconds(clean, num_proc, shuffled)
+        expected = shards(builder(clean, shuffled).cache_dir)
+        target = builder(cache, shuffled).cache_dir
         while killed < kills and rounds < MOST_ROUNDS * kills:
             rounds += 1
             shutil.rmtree(target, ignore_errors=True)
-            crowd = started(cache, num_proc, together)
+            crowd = started(cache, num_proc, shuffled, together)
             time.sleep(chance.uniform(0, seconds))
             victim = chance.choice(crowd)
             victim.send_signal(signal.SIGKILL)
@@ -144,8 +158,8 @@ def campaign(kills: int, num_proc: int, seed: int, together: int) -> int:
                 for stream in (process.stdout, process.stderr):
                     if stream is not None:
                         stream.close()
-            again = builder(cache)
-            again.download_and_prepare(num_proc=num_proc)
+            again = builder(cache, shuffled)
+            build(again, num_proc, shuffled)
             rest = sorted(path.name for path in Path(target).parent.iterdir())
             if shards(again.cache_dir) != expected or len(again.as_dataset("train")) != PARTS * ROWS:
                 wrong += 1
@@ -153,7 +167,7 @@ def campaign(kills: int, num_proc: int, seed: int, together: int) -> int:
             if rest != ["kill", "kill.lock"]:
                 wrong += 1
                 print(f"litter: {rest}")
-    how = f"num_proc={num_proc}" + (f", {together} together" if together > 1 else "")
+    how = f"num_proc={num_proc}" + (", shuffled" if shuffled else "") + (f", {together} together" if together > 1 else "")
     print(f"{how}: {killed} builds killed in {rounds} rounds of {seconds:.2f} s, {wrong} wrong")
     for stage, count in stages.most_common():
         print(f"  {count:4d} {stage}")
@@ -166,6 +180,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--num-proc", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--together", type=int, default=1, help="processes that ask at the same time")
+    parser.add_argument("--shuffled", action="store_true", help="rows in the order of the hash of their keys")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--build", metavar="CACHE", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -174,10 +189,10 @@ def main() -> None:
 
         print("ready", flush=True)
         sys.stdin.read()
-        builder(options.build).download_and_prepare(num_proc=options.num_proc[0])
+        build(builder(options.build, options.shuffled), options.num_proc[0], options.shuffled)
         print("done", flush=True)
         return
-    runs = [campaign(options.kills, num_proc, options.seed, options.together) for num_proc in options.num_proc]
+    runs = [campaign(options.kills, count, options.seed, options.together, options.shuffled) for count in options.num_proc]
     raise SystemExit(sum(runs) > 0)
 
 
