@@ -66,7 +66,7 @@ def _before(builder: Builder, target: str, folder: str, storage_options: dict[st
                 continue
             builds = [
                 found
-                for found in whole_builds(place, version, options)
+                for found in whole_builds(place, version, options, level=logging.INFO)
                 if found.folder != folder and found.manifest.info.config_name in (None, builder.config.name)
             ]
             yield from sorted(builds, key=lambda found: found.manifest.created, reverse=True)

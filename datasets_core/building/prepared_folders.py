@@ -86,8 +86,17 @@ def the_one(builds: list[Prepared], name: str) -> Prepared | None:
     return builds[0] if builds else None
 
 
-def whole_builds(folder: str, version: Version, storage_options: dict[str, Any] | None = None) -> list[Prepared]:
-    """What stands whole in the folder of a version, or in the folders of its builds; what is broken is passed over."""
+def whole_builds(
+    folder: str, version: Version, storage_options: dict[str, Any] | None = None, *, level: int = logging.WARNING
+) -> list[Prepared]:
+    """What stands whole in the folder of a version, or in the folders of its builds; what is broken is passed over.
+
+    Args:
+        folder: the folder of the version.
+        version: the version.
+        storage_options: for fsspec.
+        level: at which the log tells what is passed over.
+    """
     found: list[Prepared] = []
     if not files.is_url(folder) and not os.path.isdir(folder):
         return found
@@ -98,12 +107,12 @@ def whole_builds(folder: str, version: Version, storage_options: dict[str, Any] 
             if manifest is not None:
                 check_whole(place, manifest)
         except (DatasetsCoreError, OSError) as error:
-            logger.warning("Passing over %s, which is broken: %s", place, error)
+            logger.log(level, "Passing over %s, which is broken: %s", place, error)
             continue
         if manifest is not None:
             found.append(Prepared(place, version, manifest))
         elif place != folder or not builds:
-            logger.warning("Passing over %s: no dataset of this library stands there, or its build did not end.", place)
+            logger.log(level, "Passing over %s: no dataset of this library stands there, or its build did not end.", place)
     return found
 
 

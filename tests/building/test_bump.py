@@ -69,7 +69,9 @@ def test_a_version_must_say_what_has_changed(version: str, rows: Rows, right: st
 
 def test_the_message_says_what_differs(tmp_path: Path) -> None:
     builder("1.0.0", OLD, tmp_path).download_and_prepare()
-    with pytest.raises(WrongVersionError, match=r"train: 1 of 2 rows differ \('a' in 1\); train, row 1, column 'a': 2, then 3"):
+    with pytest.raises(
+        WrongVersionError, match=r"train: 1 of 2 rows differs? \('a' in 1\); train, row 1, column 'a': 2, then 3"
+    ):
         builder("1.0.1", OTHER, tmp_path).download_and_prepare(check_version=True)
 
 
