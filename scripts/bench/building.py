@@ -71,10 +71,19 @@ def _from_generator(typed: bool) -> Callable[[Context], Timed]:
 
 
 def _builder(context: Context) -> Timed:
-    library, n = context.library, context.rows(300_000)
+    return _built(context, context.rows(300_000), shuffled=False)
+
+
+def _shuffled_builder(rows: int) -> Callable[[Context], Timed]:
+    return lambda context: _built(context, context.rows(rows), shuffled=True)  # a library without that order writes as it comes
+
+
+def _built(context: Context, n: int, *, shuffled: bool) -> Timed:
+    library = context.library
 
     class Rows(library.GeneratorBasedBuilder):  # type: ignore[misc, name-defined]
         VERSION = library.Version("1.0.0")
+        shuffle_on_write = shuffled
 
         def _info(self) -> Any:
             return library.DatasetInfo(features=_features(library))
@@ -149,4 +158,6 @@ ROWS = {
     "generator": Workload("from_generator, 300 k rows", _from_generator(False), _generated_by_hand),
     "generator_typed": Workload("from_generator with features, 300 k rows", _from_generator(True), _generated_by_hand),
     "builder": Workload("GeneratorBasedBuilder with keys, 300 k rows", _builder, _generated_by_hand),
+    "builder_shuffled": Workload("the same by the hash of its keys", _shuffled_builder(300_000), _generated_by_hand),
+    "builder_shuffled_4m": Workload("the same, 4 M rows", _shuffled_builder(4_000_000), None),
 }
