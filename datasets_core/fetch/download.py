@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -27,13 +26,13 @@ from datasets_core.fetch.checksum import (
     check_file,
     check_files,
     check_registered,
-    differ,
     record_of,
 )
 from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch, each, stage
+from datasets_core.fetch.registered import entry_of, file_by_hand, registrable
 from datasets_core.fetch.retry import RetryPolicy
 from datasets_core.fetch.transfer import HttpSource, Source, StoreSource, storage_options_of
 from datasets_core.progress import progress
@@ -232,23 +231,10 @@ class DownloadManager:
         return {redact(url): record.to_dict() for url, record in self._records.items()}
 
     def registrable(self) -> dict[str, RegisteredFile]:
-        """What a `checksums.tsv` may register: of each URL (secrets in it hidden) that was downloaded size, sha256 and name.
-
-        URLs that differ in their secrets alone, and lead to different files, are left out.
-        """
-        found: dict[str, RegisteredFile] = {}
-        unclear: set[str] = set()
-        for url, record in self._records.items():
-            place = url if files.is_url(url) else self._resolved_text(url)
-            if not files.is_url(place) or record.checksum is None:
-                continue
-            shown, entry = redact(place), self._entry(url, place)
-            known = found.setdefault(
-                shown, RegisteredFile(record.num_bytes, record.checksum, (entry and entry.name) or name_of(shown))
-            )
-            if known.record != record:
-                unclear.add(shown)
-        return {url: entry for url, entry in found.items() if url not in unclear}
+        """What a `checksums.tsv` may register of the URLs that were downloaded; see `registrable`."""
+        places = {url: url if files.is_url(url) else self._resolved_text(url) for url in self._records}
+        remote = {url: (place, self._records[url]) for url, place in places.items() if files.is_url(place)}
+        return registrable(remote, self.registered)
 
     def check_downloads(self) -> None:
         """Compare all that was downloaded with `expected`, as strictly as `verification` says.
@@ -311,21 +297,9 @@ class DownloadManager:
         return found.path, self._recorded(found.record)
 
     def _by_hand(self, url: str, place: str) -> tuple[str, FileRecord] | None:
-        """The file of the manual folder that has the name that is registered for a URL."""
-        entry, folder = self._entry(url, place), self.manual_dir
-        if entry is None or not entry.name or os.path.basename(entry.name) != entry.name or not folder or files.is_url(folder):
-            return None
-        path = os.path.join(folder, entry.name)
-        if not os.path.isfile(path):
-            return None
-        record = record_of(path)
-        if self._is_enforced and differ(entry.record, record):
-            namesakes = [other for other in self.registered.values() if other.name == entry.name]
-            if any(not differ(other.record, record) for other in namesakes):
-                return None  # it is the file of another URL
-            advice = f"It stands for {redact(url)}: fetch it again, or take it out of the folder"
-            check_registered(path, entry.record, record, advice=advice)
-        return path, self._recorded(record)
+        entry = self._entry(url, place)
+        found = file_by_hand(url, entry, self.manual_dir, self.registered, is_enforced=self._is_enforced)
+        return None if found is None else (found[0], self._recorded(found[1]))
 
     def _resolved(self, url: str) -> str:
         place = self._resolved_text(url)
@@ -418,11 +392,7 @@ class DownloadManager:
         return self.verification is not VerificationMode.NO_CHECKS and not self.download_config.register_checksums
 
     def _entry(self, *names: str) -> RegisteredFile | None:
-        """What is registered of a URL, by any of its names."""
-        if not self.registered:
-            return None
-        known = (self.registered.get(name) or self.registered.get(redact(name)) for name in names)
-        return next((entry for entry in known if entry is not None), None)
+        return entry_of(self.registered, *names)
 
     def _check_that_all_are_registered(self, asked: Iterable[str]) -> None:
         if not self.download_config.force_checksums_validation or self.download_config.register_checksums:
@@ -483,20 +453,6 @@ class DownloadManager:
     def _threads(self, wanted: int | None = None) -> int:
         chosen = wanted if wanted is not None else self.download_config.num_proc
         return settings().download_threads if chosen is None else chosen
-
-
-def name_of(url: str) -> str:
-    """The name that a file has when it is fetched by hand, as far as its URL tells.
-
-    >>> name_of("https://example.org/data/a%20b.zip?download=1")
-    'a b.zip'
-    """
-    from urllib.parse import unquote, urlsplit  # 3 ms that local paths do without
-
-    parts = urlsplit(url.partition("::")[0])
-    last = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
-    name = re.sub(r"[^\w .()+,=@~-]", "_", last).strip()[:200]
-    return name if name.strip("._") else "download"
 
 
 def _is_plain(url: str) -> bool:

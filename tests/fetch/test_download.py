@@ -24,7 +24,7 @@ from datasets_core.errors import (
     UnsafeArchiveError,
 )
 from datasets_core.fetch.checksum import RegisteredFile, VerificationMode
-from datasets_core.fetch.download import DownloadManager, name_of
+from datasets_core.fetch.download import DownloadManager
 
 BODY = bytes(range(256)) * 4000
 
@@ -282,19 +282,3 @@ def test_a_chained_url_takes_the_archive_that_was_fetched_by_hand(site, manager,
     manager.data_dir = str(tmp_path)
     assert Path(manager.download(f"zip://inner.csv::{site.at('/a.zip')}")).read_bytes() == BODY
     assert site.requests == []
-
-
-@pytest.mark.parametrize(
-    ("url", "name"),
-    [
-        ("https://h/d/a%20b.zip?x=1", "a b.zip"),
-        ("https://h/", "h"),
-        ("https://h/%2e%2e", "download"),
-        ("https://h/a%2f..%2fb", "a_.._b"),
-        ("https://h/a%00%0a\\b", "a___b"),
-        ("zip://in.csv::https://h/a.zip", "in.csv"),
-        (f"https://h/{'x' * 300}", "x" * 200),
-    ],
-)
-def test_the_name_of_a_url_is_the_name_of_a_file(url, name):
-    assert name_of(url) == name
