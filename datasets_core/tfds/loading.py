@@ -10,7 +10,7 @@ from typing import Any
 from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.building.prepared import builder_from_directory as opened_directory
 from datasets_core.building.prepared_folders import find_prepared
-from datasets_core.errors import ConfigurationError, DatasetNotFoundError
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownVersionError
 from datasets_core.files import is_url
 from datasets_core.meta.builder_name import parse_builder_name
 from datasets_core.meta.version import Version
@@ -137,11 +137,19 @@ def builder(
         return _at_path(os.fspath(name), data_dir, builder_kwargs)
     asked = parse_builder_name(name, builder_kwargs)
     root = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
-    cls = registered(asked.name)
-    if cls is not None:
-        made: SplitReading = cls(data_dir=root, **asked.kwargs)
-        return made
+    cls: Any = registered(asked.name)
     config, version = asked.kwargs.get("config"), asked.kwargs.get("version")
+    if cls is not None:
+        try:
+            made: SplitReading = cls(data_dir=root, **asked.kwargs)
+        except UnknownVersionError:  # older code may have prepared it
+            known = [each.name for each in cls.BUILDER_CONFIGS]
+            default = cls.DEFAULT_BUILDER_CONFIG_NAME or next(iter(known), None)
+            older = find_prepared(root, asked.name, getattr(config, "name", config) or default, version)
+            if older is None:
+                raise
+            made = PreparedBuilder.of(ReadOnlyBuilder(older.folder, older.manifest))
+        return made
     found = find_prepared(root, asked.name, getattr(config, "name", config), version)
     if found is None:
         raise _not_found(asked.name, root, version)

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from datasets_core import Dataset, load_dataset, tfds
-from datasets_core.errors import ConfigurationError, DatasetNotFoundError, DatasetsCoreError, UntrustedScriptError
+from datasets_core.errors import (
+    ConfigurationError,
+    DatasetNotFoundError,
+    DatasetsCoreError,
+    UnknownVersionError,
+    UntrustedScriptError,
+)
 
 VERSIONS = json.loads((pathlib.Path(__file__).parents[1] / "meta/golden/tfds_versions.json").read_text())
 SCRIPT = '''
@@ -106,6 +112,16 @@ def test_prepared_versions_are_found_without_code(case: Any, data_dir: str) -> N
             tfds.builder(case["name"], data_dir=data_dir)
     else:
         assert str(tfds.builder(case["name"], data_dir=data_dir).version) == expected
+
+
+def test_a_version_that_the_code_lists_no_more_is_read_where_it_is_prepared(numbers: Any, data_dir: str) -> None:
+    numbers(data_dir=data_dir).download_and_prepare()
+    numbers.VERSION = tfds.core.Version("2.0.0")
+    older = tfds.builder("numbers:1.*.*", data_dir=data_dir)
+    assert str(older.version) == "1.0.0"
+    assert len(tfds.load("numbers:1.0.0", split="train", data_dir=data_dir)) == 10
+    with pytest.raises(UnknownVersionError, match="'numbers' has no version '3"):
+        tfds.builder("numbers:3.*.*", data_dir=data_dir)
 
 
 def test_a_folder_opens_without_code(numbers: Any, data_dir: str) -> None:
