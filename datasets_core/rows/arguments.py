@@ -86,3 +86,22 @@ def parse_size(size: int | str | None) -> int | None:
     if found < 1:
         raise ConfigurationError(f"max_shard_size is {size!r}. Give at least one byte.")
     return found
+
+
+def listed_ids(ids: Any) -> list[Any]:
+    """Row ids, given as one or several, as a list; each is looked at when it is looked for.
+
+    >>> listed_ids("a__1"), listed_ids(("a__1", b"a__2"))
+    (['a__1'], ['a__1', b'a__2'])
+
+    Raises:
+        ArgumentTypeError: something that holds no ids.
+    """
+    if isinstance(ids, (str, bytes)):
+        return [ids]
+    if isinstance(ids, Mapping) or not isinstance(ids, Iterable):
+        raise ArgumentTypeError(
+            f"rows() takes row ids, found {ids!r} of type {type(ids).__name__}. Give a list; select() takes row numbers."
+        )
+    found: list[Any] = ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    return found if isinstance(found, list) else [found]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from datasets_core.errors import ArgumentTypeError, MissingRowIdsError, RowIdError
 from datasets_core.meta.row_ids import parse_row_id, row_id
+from datasets_core.rows.arguments import listed_ids
 from datasets_core.rows.file_names import FileNames
 from datasets_core.rows.indices import row_number, row_numbers
 from datasets_core.rows.tabled import Tabled
@@ -92,7 +92,7 @@ class Identified(Tabled):
             MissingRowIdsError: rows that stand in no shard file of a build: those of `from_dict`, or that `map` made.
             ArgumentTypeError: something that holds no ids.
         """
-        return self._selected(np.array(self._numbers(_listed(ids)), dtype=np.int64))
+        return self._selected(np.array(self._numbers(listed_ids(ids)), dtype=np.int64))
 
     # -- keys ----------------------------------------------------------------------------------------------------------
 
@@ -186,14 +186,3 @@ class _Inverse:
             return np.full(len(rows), -1, np.int64)
         found = np.minimum(np.searchsorted(self._sorted, rows), len(self._sorted) - 1)
         return np.where((rows >= 0) & (self._sorted[found] == rows), self._places[found], -1)
-
-
-def _listed(ids: Any) -> list[Any]:
-    if isinstance(ids, (str, bytes)):
-        return [ids]
-    if isinstance(ids, Mapping) or not isinstance(ids, Iterable):
-        raise ArgumentTypeError(
-            f"rows() takes row ids, found {ids!r} of type {type(ids).__name__}. Give a list; select() takes row numbers."
-        )
-    found: list[Any] = ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() if hasattr(ids, "tolist") else list(ids)
-    return found if isinstance(found, list) else [found]

@@ -39,6 +39,14 @@ class Turns:
         turns, rows = self.interleave.at(places)
         return self.order[turns], rows
 
+    def places_of(self, files: Ints, rows: Ints) -> Ints:
+        """The place at which each row of a file is read, the first time."""
+        turns = np.empty(len(self.lengths), np.int64)
+        turns[self.order[::-1]] = np.arange(
+            len(self.order) - 1, -1, -1
+        )  # of a file that comes again, the first is written last
+        return self.interleave.places_of(turns[files], rows)
+
     def first_behind(self, place: int) -> int:
         """The next place behind this one at which another file is opened."""
         return self.interleave.first_behind(place)
@@ -69,6 +77,10 @@ class EndlessTurns:
         if len(places):
             self._reach(int(places.max()))
         return self._turns.at(places)
+
+    def places_of(self, files: Ints, rows: Ints) -> Ints:
+        """See `Turns.places_of`."""
+        return self._turns.places_of(files, rows)
 
     def first_behind(self, place: int) -> int:
         """See `Turns.first_behind`."""

@@ -50,6 +50,17 @@ class Interleave:
             return which, places - (self._ends - np.asarray(self.lengths))[which]
         return self._rounds.at(places)
 
+    def places_of(self, files: Ints, rows: Ints) -> Ints:
+        """Where rows of files are read: what `at` undoes.
+
+        >>> Interleave([5, 3, 4], cycle=2, block=2).places_of(np.array([1, 2]), np.array([2, 0])).tolist()
+        [6, 8]
+        """
+        if self._slots == 1:
+            starts: Ints = self._ends - np.asarray(self.lengths)
+            return starts[files] + rows
+        return self._rounds.places_of(files, rows)
+
     def first_behind(self, place: int) -> int:
         """The next place behind this one at which a file is read that was not read before."""
         begun = self._openings
@@ -156,6 +167,18 @@ class _Rounds:
         last = self._last[files]
         rows = np.where(rounds < last, self._block, np.where(rounds == last, self._rest[files], 0))
         return files, np.cumsum(rows, axis=1)
+
+    def places_of(self, files: Ints, rows: Ints) -> Ints:
+        """See `Interleave.places_of`."""
+        rounds, within = np.divmod(rows, self._block)
+        rounds += self._first[files]
+        cuts = np.searchsorted(self._cuts, rounds, side="right") - 1
+        used, number = np.unique(cuts, return_inverse=True)
+        _, ends = self._visited(used)
+        slot = self._slot[files]
+        before = np.where(slot > 0, ends[number, slot - 1], 0)
+        found: Ints = self._starts[cuts] + (rounds - self._cuts[cuts]) * self._per_round[cuts] + before + within
+        return found
 
     def first_places(self) -> Ints:
         """The place of the first row of each file."""

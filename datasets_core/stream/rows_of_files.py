@@ -23,6 +23,7 @@ from datasets_core.stream.permutation import Ints
 from datasets_core.stream.rows_of_table import joined_batches, one_batch
 
 _ROWS_PER_RUN = 8  # neighbours are copied together, where there are so many on average
+_ROWS_IN_PLACE = 24  # ... and from here on where they belong, instead of file by file
 _KNOWN_EPOCHS = 3  # orders that are kept: a repeated stream reads the end of one epoch and the beginning of the next
 
 
@@ -70,7 +71,7 @@ class RowsOfFiles:
     id_columns: tuple[str, ...] = ()
     _known: dict[int, Turns | EndlessTurns] = field(default_factory=dict, compare=False, repr=False)
 
-    @cached_property
+    @property
     def features(self) -> Features:
         """See `RowsByPlace.features`."""
         return Features({**self.columns, **dict.fromkeys(self.id_columns, Value("string"))})
@@ -96,7 +97,7 @@ class RowsOfFiles:
 
     def near(self, place: int, epoch: int) -> int:
         """See `RowsByPlace.near`."""
-        return self._in_epoch(epoch).first_behind(place)
+        return self.in_epoch(epoch).first_behind(place)
 
     def signed(self) -> list[Any]:
         """See `RowsByPlace.signed`."""
@@ -105,18 +106,28 @@ class RowsOfFiles:
     def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
         """See `RowsByPlace.read`."""
         if isinstance(epochs, int) or not self.changes_by_epoch:
-            files, rows = self._in_epoch(epochs if isinstance(epochs, int) else 0).at(places)
+            files, rows = self.in_epoch(epochs if isinstance(epochs, int) else 0).at(places)
         else:
             files, rows = np.empty_like(places), np.empty_like(places)
             for epoch in np.unique(epochs).tolist():
                 chosen = np.flatnonzero(epochs == epoch)
-                files[chosen], rows[chosen] = self._in_epoch(epoch).at(places[chosen])
-        batch = self._gathered(files, rows)
-        if not self.id_columns:
-            return batch
-        return self._with_ids(batch, files, rows)
+                files[chosen], rows[chosen] = self.in_epoch(epoch).at(places[chosen])
+        return self.rows_at(files, rows)
 
-    def _in_epoch(self, epoch: int) -> Turns | EndlessTurns:
+    def rows_at(self, files: Ints, rows: Ints) -> pa.RecordBatch:
+        """Rows of files: the numbers of the files, and of each row in what is read of its file."""
+        batch = self._gathered(files, rows)
+        return self._with_ids(batch, files, rows) if self.id_columns else batch
+
+    @cached_property
+    def numbers(self) -> dict[str, list[int]]:
+        """The numbers of the files of each name: a union may read a file more than once."""
+        found: dict[str, list[int]] = {}
+        for number, file in enumerate(self.files):
+            found.setdefault(file.name, []).append(number)
+        return found
+
+    def in_epoch(self, epoch: int) -> Turns | EndlessTurns:
         """The order of an epoch."""
         epoch = epoch if self.changes_by_epoch else 0
         found = self._known.get(epoch)
@@ -153,7 +164,7 @@ class RowsOfFiles:
         if not len(numbers):
             return one_batch(self.table.take(numbers))
         runs = _runs(numbers)
-        if len(runs) * _ROWS_PER_RUN <= len(numbers) or len(runs) == 1:
+        if len(runs) * _ROWS_IN_PLACE <= len(numbers) or len(runs) == 1:
             return self._copied(numbers, runs)
         order = np.argsort(files.astype(np.uint16) if len(self.files) <= 1 << 16 else files, kind="stable")
         by_file = numbers[order]

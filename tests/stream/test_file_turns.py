@@ -18,12 +18,14 @@ def _order(epoch: int) -> np.ndarray:
 
 @given(st.permutations(range(4)), st.integers(1, 5), st.integers(1, 5))
 def test_an_order_of_files_is_theirs_in_turn(order: list[int], cycle: int, block: int) -> None:
-    files, rows = Turns(LENGTHS, np.array(order), cycle, block).at(np.arange(13))
+    turns = Turns(LENGTHS, np.array(order), cycle, block)
+    files, rows = turns.at(np.arange(13))
 
     found = list(zip(files.tolist(), rows.tolist(), strict=True))
 
     assert sorted(found) == [(file, row) for file in range(4) for row in range(LENGTHS[file])]
     assert list(dict.fromkeys(file for file, row in found)) == [file for file in order if LENGTHS[file]]
+    assert turns.places_of(files, rows).tolist() == list(range(13))
 
 
 @given(st.integers(1, 9), st.integers(1, 5))
@@ -37,6 +39,8 @@ def test_epochs_without_end_are_the_files_of_as_many_as_one_likes(cycle: int, bl
 
     assert files.tolist() == (expected % 4).tolist()
     assert rows.tolist() == expected_rows.tolist()
+    found = list(zip(files.tolist(), rows.tolist(), strict=True))
+    assert turns.places_of(files, rows).tolist() == [found.index(row) for row in found]
     assert [turns.first_behind(place) for place in range(60)] == [many.first_behind(place) for place in range(60)]
 
 

@@ -51,6 +51,7 @@ def test_every_place_is_that_of_the_walk(lengths: list[int], cycle: int, block: 
     assert _at(interleave, list(range(len(walked)))) == walked
     assert _at(interleave, some) == [walked[place] for place in some]
     assert [_at(interleave, [place]) for place in some] == [[walked[place]] for place in some]
+    assert interleave.places_of(*interleave.at(np.array(some, np.int64))).tolist() == some
 
 
 @given(LENGTHS, st.integers(1, 16), st.integers(1, 9))

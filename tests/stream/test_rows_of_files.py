@@ -46,7 +46,7 @@ def _numbers(rows: RowsOfFiles, places: Any, epoch: int = 0) -> list[int]:
 @given(st.integers(1, 5), st.integers(1, 40), st.integers(0, 249), st.integers(1, 250))
 def test_a_run_of_places_is_read_however_it_is_copied(cycle: int, block: int, start: int, count: int) -> None:
     rows = _rows(Order(cycle, block))
-    files, numbers = rows._in_epoch(0).at(np.arange(250))
+    files, numbers = rows.in_epoch(0).at(np.arange(250))
     starts = np.cumsum([0, *LENGTHS])
     expected = (starts[files] + numbers).tolist()
 
@@ -67,7 +67,7 @@ def test_what_pyarrow_does_not_take_is_read_too() -> None:
     views = pa.table({"v": pa.array([f"view {i}" for i in range(250)]).cast(pa.string_view())})
     rows = RowsOfFiles(RowTable.from_table(views), FILES, Order(4, 8), Features({"v": Value("string_view")}), NOWHERE, _signed)
 
-    files, numbers = rows._in_epoch(0).at(np.arange(250))
+    files, numbers = rows.in_epoch(0).at(np.arange(250))
 
     starts = np.cumsum([0, *LENGTHS])
     assert rows.read(np.arange(250), 0)["v"].to_pylist() == [f"view {i}" for i in (starts[files] + numbers).tolist()]
