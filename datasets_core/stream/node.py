@@ -121,11 +121,12 @@ class Ordered:
     def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
         """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
         start, step, end = int(state), size or _FIRST_ROWS, self.num_rows
+        near = start if size is None and self._keeps_runs else end
         while start < end:
             begun = time.perf_counter()
-            stop = min(end, start + step)
-            if size is None and self._keeps_runs:
-                stop = min(stop, self._near(start))
+            if start >= near:
+                near = self._near(start)
+            stop = min(end, start + step, near)
             numbers = self._numbers(start, stop)
             block = self._block(numbers)
             yield Delivery(block, numbers, start, (start + 1).__add__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.meta.split_info import FileInstruction
 
-SortFunction: TypeAlias = Callable[[Sequence[FileInstruction]], Iterable[FileInstruction]]
+SortFunction: TypeAlias = Callable[[list[FileInstruction]], Iterable[FileInstruction]]
 """Takes what is to be read of each file, and gives what is read instead."""
 
 ID_COLUMNS = {"add_tfds_id": "tfds_id", "add_row_id": "row_id"}

@@ -89,10 +89,11 @@ def _check_parts(theirs: list[list[str]], ours: list[list[str]]) -> None:
     for their, our in itertools.zip_longest(theirs, ours):
         if their is not None and our is not None and _told(their) == _told(our):
             continue
+        what = next(part[0] for part in (their, our) if part is not None)
         texts = ["none" if part is None else part[1] for part in (their, our)]
         differs = f"{texts[0]}, and this stream {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
         raise StreamStateError(
-            f"The state is of another {(their or our)[0]}: it has {differs}. "
+            f"The state is of another {what}: it has {differs}. "
             "Load it into a stream of the same dataset, split and read config."
         )
 
