@@ -1,6 +1,7 @@
 """The fingerprint of rows."""
 
 import datetime
+import itertools
 import math
 from collections.abc import Callable
 from decimal import Decimal
@@ -40,7 +41,7 @@ def _table() -> pa.Table:
 def _digest(table: pa.Table, *cuts: int, features: Features | None = None) -> str:
     digest = RowDigest(features or Features.from_arrow_schema(table.schema))
     borders = [0, *cuts, len(table)]
-    for start, stop in zip(borders, borders[1:], strict=False):
+    for start, stop in itertools.pairwise(borders):
         for batch in table.slice(start, stop - start).combine_chunks().to_batches() or table.slice(start, 0).to_batches():
             digest.update(batch)
     return digest.hexdigest()
