@@ -32,7 +32,7 @@ from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch, each, stage
-from datasets_core.fetch.registered import entry_of, file_by_hand, registrable
+from datasets_core.fetch.registered_files import entry_of, file_by_hand, registrable
 from datasets_core.fetch.retry import RetryPolicy
 from datasets_core.fetch.transfer import HttpSource, Source, StoreSource, storage_options_of
 from datasets_core.progress import progress
