@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from by_hand import read_batches, write
@@ -102,21 +103,21 @@ def _built(context: Context, n: int, *, shuffled: bool) -> Timed:
     return run
 
 
-def _generated_by_hand(context: Context) -> Timed:
+def _generated_by_hand(context: Context, *, rows: int = 300_000) -> Timed:
     import pyarrow as pa
 
     kinds = {"id": pa.int64(), "x": pa.float64(), "flag": pa.bool_(), "cat": pa.string(), "text": pa.string()}
     schema = pa.schema(kinds)
 
     def batches() -> Iterator[Any]:
-        rows = []
-        for row in small_rows(context.rows(300_000)):
-            rows.append(row)
-            if len(rows) == 10_000:
-                yield pa.record_batch([pa.array([row[name] for row in rows], kinds[name]) for name in kinds], schema=schema)
-                rows = []
-        if rows:
-            yield pa.record_batch([pa.array([row[name] for row in rows], kinds[name]) for name in kinds], schema=schema)
+        held = []
+        for row in small_rows(context.rows(rows)):
+            held.append(row)
+            if len(held) == 10_000:
+                yield pa.record_batch([pa.array([row[name] for row in held], kinds[name]) for name in kinds], schema=schema)
+                held = []
+        if held:
+            yield pa.record_batch([pa.array([row[name] for row in held], kinds[name]) for name in kinds], schema=schema)
 
     return lambda: write(batches(), context.scratch / "0.arrow")
 
@@ -159,5 +160,7 @@ ROWS = {
     "generator_typed": Workload("from_generator with features, 300 k rows", _from_generator(True), _generated_by_hand),
     "builder": Workload("GeneratorBasedBuilder with keys, 300 k rows", _builder, _generated_by_hand),
     "builder_shuffled": Workload("the same by the hash of its keys", _shuffled_builder(300_000), _generated_by_hand),
-    "builder_shuffled_4m": Workload("the same, 4 M rows", _shuffled_builder(4_000_000), None),
+    "builder_shuffled_4m": Workload(
+        "the same, 4 M rows", _shuffled_builder(4_000_000), partial(_generated_by_hand, rows=4_000_000)
+    ),
 }
