@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from datasets_core.stream.block import ArrowBlock, Block, Kinds, joined
-from datasets_core.stream.order import Cut, Grouped, Layer, Repeated
+from datasets_core.stream.order import ENDLESS, Cut, Grouped, Layer, Repeated
 from datasets_core.stream.permutation import Ints
 from datasets_core.stream.rows_by_place import RowsByPlace
 from datasets_core.stream.rows_of_table import run_of
@@ -21,6 +21,7 @@ Numbers: TypeAlias = "Sequence[int] | Ints | None"
 """The number of each row among all rows that come to a step; None where they must be counted."""
 
 _FIRST_ROWS, _MOST_ROWS, _BLOCK_BYTES = 4, 1024, 8 << 20
+_MOST_COUNTED = 1 << 40
 _SLOW_SECONDS = 0.02  # a block that takes longer makes the next one smaller, so that rows do not wait for those behind them
 
 
@@ -99,6 +100,11 @@ class Ordered:
     def is_shared(self) -> bool:
         """Whether others deliver rows of it, too."""
         return bool(self._shares)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether the rows of the source have no end, so that those far behind cost more than those in front."""
+        return self._source.num_rows >= ENDLESS and self.num_rows > _MOST_COUNTED
 
     @property
     def start(self) -> State:

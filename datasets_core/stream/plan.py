@@ -9,6 +9,7 @@ from datasets_core.errors import UnhashableError
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.node import Node, Ordered
+from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.rows_by_place import RowsByPlace
 from datasets_core.stream.steps import Part, Step
 
@@ -60,6 +61,8 @@ class Plan:
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:
+        if self.source.num_rows >= ENDLESS:  # whose later rows follow from all before them: parts take turns
+            return len(self.steps), Part(index, count, False, 1)
         place = self._first_seeing()
         behind = self.steps[place:]
         if not behind:

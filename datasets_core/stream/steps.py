@@ -308,7 +308,7 @@ class Shuffle(_Whole):
 
     def on(self, node: Node, epoch: int) -> Node:
         """See `Step.on`."""
-        if isinstance(node, Ordered):
+        if isinstance(node, Ordered) and not node.is_endless:
             return node.under(Shuffled(node.num_rows, self.size, self.seed))
         return Windows(node, self.size, self.seed, epoch)
 

@@ -357,6 +357,32 @@ def test_files_of_the_next_epoch_are_read_beside_the_last(small: Plain) -> None:
     ]
 
 
+@pytest.mark.parametrize("seen", [False, True])
+def test_files_without_end_are_divided_and_shuffled_like_others(small: Plain, seen: bool) -> None:
+    def stream() -> IterableDataset:
+        found = _shuffled(small, shuffle_seed=5, repeat_filenames=True)
+        return found.filter(lambda row: row["id"] != 3) if seen else found
+
+    whole = _ids(stream().take(300))
+    parts = [_ids(stream().shard(3, index).take(100)) for index in range(3)]
+    mixed = stream().shuffle(seed=1, buffer_size=20).batch(5).take(8)
+
+    assert sorted(itertools.chain(*parts)) == sorted(whole)
+    assert sorted(number for batch in mixed for number in batch["id"]) == sorted(number for _, number in whole[:40])
+
+
+def test_files_without_end_resume_at_any_row(small: Plain) -> None:
+    def stream() -> IterableDataset:
+        return _shuffled(small, shuffle_seed=5, repeat_filenames=True, interleave_cycle_length=3)
+
+    whole, rows = _ids(stream().take(200)), iter(stream())
+    for place in range(0, 150, 5):
+        other = stream()
+        other.load_state_dict(rows.state_dict())
+        assert _ids(itertools.islice(other, 50)) == whole[place : place + 50]
+        list(itertools.islice(rows, 5))
+
+
 def test_one_order_for_all_epochs_can_be_asked_for(small: Plain) -> None:
     stream = _shuffled(small, shuffle_seed=5, shuffle_reshuffle_each_iteration=False)
 
