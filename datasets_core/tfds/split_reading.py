@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
@@ -15,7 +14,7 @@ from datasets_core.store.manifest import Manifest
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.read_config import ReadConfig
 from datasets_core.tfds.decoding import changed, chosen
-from datasets_core.tfds.elements import Row, supervised
+from datasets_core.tfds.elements import supervised
 from datasets_core.tfds.split_stream import SplitStream
 from datasets_core.tfds.tfds_info import DatasetInfo
 
@@ -115,7 +114,6 @@ class SplitReading(DatasetBuilder):
         def one(part: Any) -> Any:
             stream = read(part, shuffle_files=shuffle_files, read_config=read_config or ReadConfig())
             made = self._elements(stream, decoders, as_supervised=as_supervised)
-            made._by_number = partial(self.as_data_source, part, decoders=decoders)
             if batch_size is None:
                 return made
             return made.padded_batch(batch_size) if batch_size > 0 else next(iter(made.padded_batch(max(1, len(made)))))
@@ -144,8 +142,10 @@ class SplitReading(DatasetBuilder):
             stream = stream.cast(Features(changed(features, decoders)))
             stream = stream if names is None else stream.select_columns(names)
         keys = self.info.supervised_keys
-        form = supervised(keys, stream.features or {}, dataset=self.label) if as_supervised else Row()
-        return SplitStream.of(stream, form)
+        if not as_supervised:
+            return SplitStream.of(stream)
+        form = supervised(keys, stream.features or {}, dataset=self.label)
+        return SplitStream.of(stream.select_columns(form.names), form)  # the other columns are not read
 
 
 def mapped(function: Callable[[Any], Any], nest: Any) -> Any:

@@ -12,10 +12,11 @@ from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.iteration import Cursor, RowIterator
 from datasets_core.stream.node import Node, State
 from datasets_core.stream.order import ENDLESS
-from datasets_core.stream.shown import Shown
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
 from datasets_core.stream.streamed import at_least, at_least_one
-from datasets_core.tfds.elements import Batched, Form, OnElement, Row, Whole, as_numpy_view
+from datasets_core.tfds.block_rows import array_rows, plain_rows
+from datasets_core.tfds.element_steps import ElementFunction, FilterElements, MapElements, NumberElements
+from datasets_core.tfds.elements import Batched, Form, Row, Whole, view_of
 from datasets_core.tfds.kinds import np_dtype_of, shape_of
 
 INFINITE, UNKNOWN = -1, -2
@@ -39,7 +40,6 @@ class SplitStream(IterableDataset):
     _form: Form = Row()
     _is_numpy: bool = False
     _reshuffles: bool = False
-    _by_number: Callable[[], Any] | None = None
 
     @classmethod
     def of(cls, stream: IterableDataset, form: Form | None = None, *, reshuffles: bool = False) -> Self:
@@ -69,10 +69,10 @@ class SplitStream(IterableDataset):
         if self._format.type is not None:
             yield from super()._rows(node, start, cursor)
             return
-        shown, features = Shown(self._format), self._plan.features
-        view = as_numpy_view(self._form, features) if self._is_numpy else self._form.plain(features)
+        rows = plain_rows if self._form.has_plain_rows and not self._is_numpy else array_rows
+        view = view_of(self._form, is_numpy=self._is_numpy)
         for delivery in node.blocks(start):
-            yield cursor.over([view(row) for row in shown.rows(delivery.block)], delivery.after)
+            yield cursor.over([view(row) for row in rows(delivery.block)], delivery.after)
 
     def as_numpy_iterator(self) -> RowIterator:
         """The elements as arrays and scalars of numpy, and texts as bytes."""
@@ -94,34 +94,6 @@ class SplitStream(IterableDataset):
         if features is None or not isinstance(self._form, Row):
             return None
         return {name: (shape_of(feature), np_dtype_of(feature)) for name, feature in features.items()}
-
-    # -- rows by id ----------------------------------------------------------------------------------------------------
-
-    def rows(self, ids: Any) -> Any:
-        """The rows of the split with these ids, as `tfds_id` says them, in the order of the ids.
-
-        Args:
-            ids: a list, a tuple or an array of ids, as str or bytes.
-
-        Raises:
-            RowIdError: the split has no such row.
-            ConfigurationError: the stream is of no split that was prepared.
-        """
-        return self._numbered().rows(ids)
-
-    def locate(self, id: str | bytes) -> int:
-        """The number of the row of the split with this id, in the order in which rows are stored.
-
-        Raises:
-            RowIdError: the split has no such row.
-            ConfigurationError: the stream is of no split that was prepared.
-        """
-        return int(self._numbered().locate(id))
-
-    def _numbered(self) -> Any:
-        if self._by_number is None:
-            raise ConfigurationError("These rows are of no split that was prepared, and have no ids. Load them by tfds.load().")
-        return self._by_number()
 
     # -- length --------------------------------------------------------------------------------------------------------
 
@@ -215,15 +187,15 @@ class SplitStream(IterableDataset):
         """
         if library:
             return super().map(map_func, **library)
-        made = super().map(self._on_element(map_func), remove_columns=self._columns())
-        made._form = Whole()
-        return made
+        return self._made(MapElements(self._called(map_func, "map")))
 
     def filter(  # type: ignore[override]
         self, predicate: Callable[..., Any], name: object = None, **library: Any
     ) -> Self:
         """The elements of which a function says something true."""
-        return super().filter(predicate, **library) if library else super().filter(self._on_element(predicate, is_test=True))
+        if library:
+            return super().filter(predicate, **library)
+        return self._then(FilterElements(self._called(predicate, "filter")))
 
     def enumerate(self, start: int = 0, name: object = None) -> Self:
         """Pairs of the number of an element and the element.
@@ -232,18 +204,17 @@ class SplitStream(IterableDataset):
         >>> list(tfds.SplitStream.of(Dataset.from_dict({"a": [5, 6]}).to_iterable_dataset()).enumerate())
         [(0, {'a': 5}), (1, {'a': 6})]
         """
-        count = OnElement(None, self._form, self._plan.features, first=at_least("start", start, 0))
-        made = super().map(count, with_indices=True, remove_columns=self._columns())
-        made._form = Whole()
-        return made
+        return self._made(NumberElements(self._form, at_least("start", start, 0)))
 
-    def _on_element(self, function: Any, *, is_test: bool = False) -> OnElement:
+    def _made(self, step: MapElements | NumberElements) -> Self:
+        other = self._then(step)
+        other._form = Whole()
+        return other
+
+    def _called(self, function: Any, verb: str) -> ElementFunction:
         if not callable(function):
-            raise ArgumentTypeError(f"{function!r} is no function. Give the function itself.")
-        return OnElement(function, self._form, self._plan.features, is_test)
-
-    def _columns(self) -> list[str]:
-        return list(self._plan.features or ())
+            raise ArgumentTypeError(f"{verb}() takes a function, found {function!r}. Give the function itself.")
+        return ElementFunction(function, self._form, verb)
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
         """What a function makes of the stream."""
@@ -251,12 +222,10 @@ class SplitStream(IterableDataset):
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: object = None) -> Any:
         """One value: a function of the value so far and each element."""
-        state = initial_state
-        view = self._form.arrays(self._plan.features)
-        rows = self._like(self._plan)
-        rows._form, rows._is_numpy = Row(), False
-        for row in rows:
-            state = reduce_func(state, view(row))
+        state, node = initial_state, self._plan.node(self._epoch)
+        for delivery in node.blocks(node.start):
+            for row in array_rows(delivery.block):
+                state = reduce_func(state, self._form.element(row))
         return state
 
     # -- batches -------------------------------------------------------------------------------------------------------

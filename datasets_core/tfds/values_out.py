@@ -207,6 +207,27 @@ def stacked(values: Sequence[Any], *, pads: bool = False) -> Any:
     return _padded(values, [max(sizes) for sizes in zip(*shapes, strict=True)])
 
 
+def evened(value: Any, *, pads: bool) -> Any:
+    """The values of a batch as one array, where they came as an array of arrays; of a dict, each of its values.
+
+    Args:
+        value: an array, or a dict of such.
+        pads: arrays of different sizes are filled up with zeros, or empty texts.
+
+    >>> evened(flat([np.array([1]), np.array([2, 3])], np.dtype(object)), pads=True)
+    array([[1, 0],
+           [2, 3]])
+
+    Raises:
+        ConfigurationError: arrays of different shapes, and they are not to be filled up.
+    """
+    if isinstance(value, dict):
+        return {name: evened(inner, pads=pads) for name, inner in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype == _OBJECT and any(isinstance(each, np.ndarray) for each in value.flat):
+        return stacked([evened(each, pads=pads) for each in value], pads=pads)
+    return value
+
+
 def _padded(values: Sequence[Any], sizes: Sequence[int]) -> Any:
     dtype = np.result_type(*(value.dtype for value in values)) if _OBJECT not in {value.dtype for value in values} else _OBJECT
     fill: Any = 0

@@ -1,25 +1,20 @@
-"""Forms of elements, and functions on them."""
+"""Forms of elements: rows, tuples, what functions made, and batches of them."""
 
-import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 
 from datasets_core import Value
 from datasets_core.errors import ConfigurationError, UnknownColumnError
-from datasets_core.tfds.elements import WHOLE, Batched, OnElement, Row, Supervised, Whole, as_numpy_view, supervised
+from datasets_core.tfds.elements import WHOLE, Batched, Row, Supervised, Whole, supervised, view_of
 
-FEATURES = {"x": Value("int8"), "y": Value("string")}
-
-
-def _double(element: object) -> object:
-    return element
+FEATURES: dict[str, Any] = {"x": Value("int8"), "y": Value("string")}
 
 
 def test_supervised_columns_come_in_the_structure_of_their_keys() -> None:
     form = supervised(("x", {"inner": ("y",)}), FEATURES, dataset="d")
-    assert form.plain(None)({"x": 1, "y": "a"}) == (1, {"inner": ("a",)})
-    assert as_numpy_view(form, FEATURES)({"x": 1, "y": "a"}) == (np.int8(1), {"inner": (b"a",)})
+    assert form.element({"x": 1, "y": "a"}) == (1, {"inner": ("a",)})
 
 
 def test_keys_that_name_nothing_are_refused() -> None:
@@ -29,14 +24,21 @@ def test_keys_that_name_nothing_are_refused() -> None:
         supervised(("x", "z"), FEATURES, dataset="d")
 
 
-def test_batches_of_batches_are_arrays_with_two_dimensions_more() -> None:
-    form = Batched(Batched(Supervised(("x", "y"))))
-    x, y = form.plain(None)({"x": [[1, 2], [3, 4]], "y": [["a", "b"], ["c", "d"]]})
-    assert (x.tolist(), y.tolist()) == ([[1, 2], [3, 4]], [["a", "b"], ["c", "d"]])
+def test_batches_are_made_of_columns_or_of_what_a_function_made() -> None:
+    x, y = Batched(Supervised(("x", "y"))).element({"x": np.array([1, 2]), "y": ["a", "b"]})
+    assert (x.tolist(), y.tolist()) == ([1, 2], ["a", "b"])
+    nested = Batched(Batched(Whole())).element({WHOLE: [[(1, "a"), (2, "b")], [(3, "c"), (4, "d")]]})
+    assert (nested[0].tolist(), nested[1].tolist()) == ([[1, 2], [3, 4]], [["a", "b"], ["c", "d"]])
 
 
-def test_functions_on_elements_travel_to_other_processes() -> None:
-    function = pickle.loads(pickle.dumps(OnElement(_double, Row(), FEATURES)))
-    assert function({"x": 1, "y": "a"}) == {WHOLE: {"x": np.int8(1), "y": "a"}}
-    assert Whole().plain(None)({WHOLE: (np.int8(1), "a")}) == (1, "a")
-    assert OnElement(None, Whole(), None, first=2)({WHOLE: "a"}, 1) == {WHOLE: (3, "a")}
+@pytest.mark.parametrize(
+    ("form", "row", "plain", "exact"),
+    [
+        (Row(), {"x": "a"}, {"x": "a"}, {"x": b"a"}),
+        (Whole(), {WHOLE: (np.int8(1), "a")}, (1, "a"), (np.int8(1), b"a")),
+    ],
+    ids=["row", "whole"],
+)
+def test_elements_are_seen_plain_or_as_numpy_has_them(form: Any, row: Any, plain: Any, exact: Any) -> None:
+    assert view_of(form, is_numpy=False)(row) == plain
+    assert view_of(form, is_numpy=True)(row) == exact
