@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from datasets_core.errors import InvalidKeyError
+from datasets_core.errors import DatasetGenerationError, InvalidKeyError
 
 try:
     from _md5 import md5  # CPython's own, on which hashlib falls back: short keys take half the time of OpenSSL's
@@ -108,7 +108,7 @@ def integer_words(keys: Sequence[Any], *, first_row: int = 0) -> Words | None:
     The high word is the key, as far as 64 bits hold it; the low word is what goes beyond.
 
     Raises:
-        InvalidKeyError: an integer that two words do not hold.
+        DatasetGenerationError: an integer that two words do not hold.
     """
     if not all(issubclass(kind, int) for kind in set(map(type, keys))):
         return None
@@ -123,7 +123,9 @@ def integer_words(keys: Sequence[Any], *, first_row: int = 0) -> Words | None:
 
 def _two_words(key: int, row: int) -> tuple[int, int]:
     if not -_HALF - _WORD < key < _HALF + _WORD - 1:
-        raise InvalidKeyError(key, row=row)
+        raise DatasetGenerationError(
+            f"The key of row {row} is {key}, which is too large to order rows by. Yield a smaller integer, or a text.", row=row
+        )
     if key >= _HALF:
         return _WORD - 1, key - _HALF + 1
     if key < -_HALF:

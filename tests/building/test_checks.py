@@ -1,8 +1,10 @@
 """Expected against recorded."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from datasets_core.building.checks import check_downloads, check_shards, check_splits
+from datasets_core.building.checks import check_downloads, check_manifest, check_shards, check_splits
 from datasets_core.errors import (
     DamagedShardError,
     ExpectedMoreSplitsError,
@@ -66,6 +68,18 @@ def test_downloads_are_compared_where_both_sides_are_known():
     check_downloads({"http://a/x": {"num_bytes": None, "checksum": "AB"}}, found, ALL)
     with pytest.raises(NonMatchingChecksumError, match="http://a/x"):
         check_downloads({"http://a/x": {"num_bytes": 4, "checksum": None}}, found, BASIC)
+
+
+def test_the_first_rows_of_a_dataset_are_compared_in_their_downloads_only():
+    recorded = DatasetInfo(splits=[{"name": "train", "num_examples": 9}], download_checksums={"http://a/x": {"num_bytes": 4}})
+    builder = SimpleNamespace(is_partial=False, recorded=recorded, label="reviews")
+    found = DatasetInfo(splits=[{"name": "train", "num_examples": 3}])
+
+    check_manifest(builder, Manifest(found, max_rows=3), recorded.download_checksums, ALL)
+    with pytest.raises(NonMatchingSplitsSizesError):
+        check_manifest(builder, Manifest(found), recorded.download_checksums, ALL)
+    with pytest.raises(NonMatchingChecksumError):
+        check_manifest(builder, Manifest(found, max_rows=3), {"http://a/x": {"num_bytes": 5}}, ALL)
 
 
 def test_a_shard_of_other_bytes_is_named(tmp_path):

@@ -19,6 +19,11 @@ from datasets_core.rows.arguments import parse_size
         {"max_shard_size": "big"},
         {"max_shard_size": 0},
         {"engine": "steam"},
+        {"num_shards": -1},
+        {"num_shards": 1.5},
+        {"num_shards": True},
+        {"max_examples_per_split": -1},
+        {"max_examples_per_split": "10"},
         {"wrong": 1},
     ],
 )
@@ -39,6 +44,13 @@ def test_what_is_left_out_has_a_default():
 
     assert options.mode is DownloadMode.REUSE_DATASET_IF_EXISTS
     assert options.verification is VerificationMode.BASIC_CHECKS
+    assert (options.num_shards, options.disable_shuffling, options.max_rows) == (None, False, None)
+
+
+def test_no_shards_are_no_wish_and_no_rows_are_one():
+    options = BuildOptions.of(output_dir="x", num_shards=0, max_examples_per_split=0)
+
+    assert (options.num_shards, options.max_rows) == (None, 0)
 
 
 def test_old_names_are_taken():

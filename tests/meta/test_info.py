@@ -231,3 +231,13 @@ def test_a_version_among_the_values_is_shown_and_taken_over() -> None:
     assert repr(info) == "DatasetInfo(version=1.0.0, release_notes={'1.0.0': 'first'})"
     assert DatasetInfo.from_dict(as_json(info)) == info
     assert "release_notes" not in DatasetInfo().to_dict()
+
+
+def test_an_order_that_is_left_is_stored_where_it_is_and_nowhere_else() -> None:
+    assert "disable_shuffling" not in DatasetInfo().to_dict()
+    assert repr(DatasetInfo()) == "DatasetInfo()"
+    info = DatasetInfo(disable_shuffling=True)
+    assert DatasetInfo.from_dict(as_json(info)) == info
+    assert DatasetInfo.from_dict({"disable_shuffling": None}).disable_shuffling is False
+    with pytest.raises(ConfigurationError, match="disable_shuffling is 'no'"):
+        DatasetInfo.from_dict({"disable_shuffling": "no"})

@@ -37,10 +37,20 @@ def shards(draw: st.DrawFn) -> ShardRecord:
     st.lists(shards(), max_size=4),
     st.lists(st.builds(SourceRecord, st.text(), counts, st.text(), st.none() | st.text()), max_size=3),
     st.sampled_from(["arrow", "parquet"]),
+    st.tuples(st.sampled_from(["source", "hash", "key"]), st.booleans(), st.none() | counts),
 )
-def test_what_is_written_is_read(shards: list[ShardRecord], sources: list[SourceRecord], file_format: str) -> None:
+def test_what_is_written_is_read(
+    shards: list[ShardRecord], sources: list[SourceRecord], file_format: str, order: tuple[str, bool, int | None]
+) -> None:
     manifest = Manifest(
-        DatasetInfo(description="Ünïcode"), tuple(shards), file_format, "all_checks", tuple(sources), "2026-01-01", "a/b"
+        DatasetInfo(description="Ünïcode"),
+        tuple(shards),
+        file_format,
+        "all_checks",
+        tuple(sources),
+        "2026-01-01",
+        "a/b",
+        *order,
     )
     assert parse_manifest(manifest_bytes(manifest), path="x") == manifest
 
@@ -75,6 +85,12 @@ def test_no_manifest_is_no_dataset(tmp_path: Path) -> None:
     assert read_manifest(str(tmp_path / "none")) is None
     (tmp_path / "dataset_info.json").write_text('{"description": "of another tool"}')
     assert read_manifest(str(tmp_path)) is None
+
+
+def test_a_manifest_without_an_order_is_of_rows_as_they_came() -> None:
+    content = json.loads(manifest_bytes(Manifest(DatasetInfo())))
+    del content["manifest"]["write_order"]
+    assert parse_manifest(json.dumps(content).encode(), path="x") == Manifest(DatasetInfo())
 
 
 def test_a_remote_manifest_is_read() -> None:
