@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from datasets_core.stream.block import ArrowBlock, Block, Kinds, joined
-from datasets_core.stream.order import ENDLESS, Cut, Grouped, Layer, Repeated
+from datasets_core.stream.order import ENDLESS, Cut, Grouped, Layer, Repeated, Shuffled
 from datasets_core.stream.permutation import Ints
 from datasets_core.stream.rows_by_place import RowsByPlace
 from datasets_core.stream.rows_of_table import run_of
@@ -178,7 +178,9 @@ class Ordered:
                 turns = layer.turns(places, turns)
             elif isinstance(layer, Grouped) and not isinstance(turns, int):
                 turns = np.repeat(turns, layer.lengths(places))
-            if not _is_change(layer):
+            if isinstance(layer, Shuffled) and layer.reshuffles:
+                places = layer.below_in_turns(places, turns)
+            elif not _is_change(layer):
                 places = layer.below(places, self._epoch)  # type: ignore[union-attr]
         block: Block = ArrowBlock(self._source.read(places, turns), self._kinds)
         for layer, numbers in reversed(above):

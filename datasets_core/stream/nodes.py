@@ -149,12 +149,13 @@ class MappedByBatch(_Batchwise):
 
 @dataclass(frozen=True, slots=True)
 class Windows(_Batchwise):
-    """Rows shuffled within windows of `size` rows."""
+    """Rows shuffled within windows of `size` rows; with `reshuffles`, anew in each round of a repetition."""
 
     below: Node
     size: int | None
     seed: int
     epoch: int
+    reshuffles: bool = False
 
     def _made(self, delivery: Delivery, count: int) -> Block:
         rows = delivery.block.num_rows
@@ -227,6 +228,8 @@ def in_turn(node: Node, turn: int) -> Node:
         return node.in_turn(turn)
     if isinstance(node, Rounds):
         return replace(node, turn=turn)
+    if isinstance(node, Windows) and node.reshuffles:
+        return replace(node, below=in_turn(node.below, turn), epoch=turn)
     return replace(node, below=in_turn(node.below, turn))  # type: ignore[type-var, attr-defined]
 
 

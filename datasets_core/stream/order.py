@@ -103,11 +103,13 @@ class Shuffled:
         size: how many rows there are.
         window: rows that mix as well as possible, of which most come from blocks far apart.
         seed: decides about the order.
+        reshuffles: where the rows are repeated, each round has an order of its own.
     """
 
     size: int
     window: int
     seed: int
+    reshuffles: bool = False
     _known: dict[tuple[int, int], Permutation] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -125,6 +127,21 @@ class Shuffled:
         if not len(places):
             return places
         return self._unblocked(self._unmixed(places, epoch), epoch)
+
+    def below_in_turns(self, places: Ints, turns: Ints | int) -> Ints:
+        """The places below, of rows of which each comes in an epoch of its own.
+
+        >>> layer = Shuffled(3, 3, seed=1, reshuffles=True)
+        >>> layer.below_in_turns(np.array([0, 1, 0]), np.array([0, 0, 1])).tolist()[:2] == layer.below(np.arange(2), 0).tolist()
+        True
+        """
+        if isinstance(turns, int):
+            return self.below(places, turns)
+        found = np.empty(len(places), np.int64)
+        for turn in np.unique(turns).tolist():
+            chosen = np.flatnonzero(turns == turn)
+            found[chosen] = self.below(places[chosen], turn)
+        return found
 
     def _unmixed(self, places: Ints, epoch: int) -> Ints:
         """Where rows stand before their window is mixed."""

@@ -291,10 +291,11 @@ class Repeat(_Whole):
 
 @dataclass(frozen=True, slots=True)
 class Shuffle(_Whole):
-    """The rows in random order, mixed within windows of `size` rows."""
+    """The rows in random order, mixed within windows of `size` rows; with `reshuffles`, anew in each round of a repetition."""
 
     seed: int
     size: int
+    reshuffles: bool = False
 
     @property
     def text(self) -> str:
@@ -304,13 +305,13 @@ class Shuffle(_Whole):
     @property
     def parts(self) -> tuple[Any, ...]:
         """See `Step.parts`."""
-        return self.seed, self.size
+        return (self.seed, self.size, "each round") if self.reshuffles else (self.seed, self.size)
 
     def on(self, node: Node, epoch: int) -> Node:
         """See `Step.on`."""
         if isinstance(node, Ordered) and not node.is_endless:
-            return node.under(Shuffled(node.num_rows, self.size, self.seed))
-        return Windows(node, self.size, self.seed, epoch)
+            return node.under(Shuffled(node.num_rows, self.size, self.seed, self.reshuffles))
+        return Windows(node, self.size, self.seed, epoch, self.reshuffles)
 
 
 @dataclass(frozen=True, slots=True)

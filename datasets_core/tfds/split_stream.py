@@ -157,8 +157,9 @@ class SplitStream(IterableDataset):
             name: has no effect.
         """
         chosen = int(np.random.randint(2**31)) if seed is None else at_least("seed", seed, 0)
-        other = self._then(Shuffle(chosen, at_least_one("buffer_size", buffer_size)))
-        other._reshuffles = self._reshuffles or reshuffle_each_iteration is not False
+        reshuffles = reshuffle_each_iteration is not False
+        other = self._then(Shuffle(chosen, at_least_one("buffer_size", buffer_size), reshuffles))
+        other._reshuffles = self._reshuffles or reshuffles
         return other
 
     def shard(self, num_shards: int, index: int, contiguous: bool = False) -> Self:

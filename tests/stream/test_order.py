@@ -62,3 +62,12 @@ def test_runs_differ_by_one_row_at_most() -> None:
 def test_an_epoch_has_an_order_of_its_own(epoch: int) -> None:
     order, rows = Shuffled(50, 10, 1), np.arange(50)
     assert order.below(rows, epoch).tolist() != order.below(rows, 0).tolist()
+
+
+def test_rows_of_several_epochs_are_shuffled_as_each_epoch_alone():
+    layer = Shuffled(40, 16, seed=3, reshuffles=True)
+    places, turns = np.tile(np.arange(40), 2), np.repeat([5, 2], 40)
+    found = layer.below_in_turns(places, turns)
+    assert found[:40].tolist() == layer.below(np.arange(40), 5).tolist()
+    assert found[40:].tolist() == layer.below(np.arange(40), 2).tolist()
+    assert layer.below_in_turns(np.arange(40), 2).tolist() == found[40:].tolist()

@@ -84,6 +84,15 @@ def test_a_shuffled_stream_has_another_order_in_each_iteration() -> None:
     assert _values(fixed) == _values(fixed) == first
 
 
+@pytest.mark.parametrize("change", [lambda s: s, lambda s: s.filter(lambda row: True)], ids=["by place", "behind a filter"])
+def test_each_round_of_a_repeated_stream_is_shuffled_anew(change: Any) -> None:
+    once, fixed = (change(_stream(50)).shuffle(50, seed=1, reshuffle_each_iteration=anew) for anew in (None, False))
+    rounds = _values(once.repeat(3))
+    assert len({tuple(rounds[start : start + 50]) for start in (0, 50, 100)}) == 3
+    assert all(sorted(rounds[start : start + 50]) == list(range(50)) for start in (0, 50, 100))
+    assert rounds[:50] == _values(fixed.repeat(2))[50:]
+
+
 def test_lengths_are_known_as_far_as_arithmetic_goes() -> None:
     stream = _stream()
     assert (len(stream), stream.cardinality(), bool(_stream(0))) == (6, 6, True)
