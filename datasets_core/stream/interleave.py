@@ -112,7 +112,7 @@ class _Rounds:
         self._last = self._first + visits - 1
         self._rest = lengths - block * (visits - 1)
         # Where the number of rows of a round changes: `_cuts`.  Between two cuts all rounds are alike.
-        self._cuts = np.unique(np.concatenate([self._first, self._last, self._last + 1]))
+        self._cuts, _ = _distinct(np.concatenate([self._first, self._last, self._last + 1]))
         changes = np.zeros(len(self._cuts), np.int64)
         for rounds, rows in ((self._first, block), (self._last, self._rest - block), (self._last + 1, -self._rest)):
             np.add.at(changes, np.searchsorted(self._cuts, rounds), rows)
@@ -136,7 +136,7 @@ class _Rounds:
         cuts = np.searchsorted(self._starts, places, side="right") - 1
         rounds, within = np.divmod(places - self._starts[cuts], self._per_round[cuts])
         rounds += self._cuts[cuts]
-        used, number = np.unique(cuts, return_inverse=True)
+        used, number = _distinct(cuts)
         files, ends = self._visited(used)
         # The slot: the first whose rows, added to those of the slots before it, reach behind the row.
         step = self._slots * self._block + 1
@@ -173,7 +173,7 @@ class _Rounds:
         rounds, within = np.divmod(rows, self._block)
         rounds += self._first[files]
         cuts = np.searchsorted(self._cuts, rounds, side="right") - 1
-        used, number = np.unique(cuts, return_inverse=True)
+        used, number = _distinct(cuts)
         _, ends = self._visited(used)
         slot = self._slot[files]
         before = np.where(slot > 0, ends[number, slot - 1], 0)
@@ -186,11 +186,28 @@ class _Rounds:
         found = np.empty(len(cuts), np.int64)
         for start in range(0, len(cuts), 1024):  # a table of all cuts and slots may be large
             part = slice(start, start + 1024)
-            used, number = np.unique(cuts[part], return_inverse=True)
+            used, number = _distinct(cuts[part])
             _, ends = self._visited(used)
             slot = self._slot[part]
             found[part] = self._starts[cuts[part]] + np.where(slot > 0, ends[number, slot - 1], 0)
         return found
+
+
+def _distinct(values: Ints) -> tuple[Ints, Ints]:
+    """The different values, ascending, and for each value which of them it is.
+
+    `np.unique` does the same, and imports `numpy.ma` for it: 25 ms.
+
+    >>> [found.tolist() for found in _distinct(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    is_new = np.ones(len(values), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    numbers = np.empty(len(values), np.int64)
+    numbers[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], numbers
 
 
 def _first_visits(visits: list[int], slots: int) -> list[int]:

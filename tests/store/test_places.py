@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from datasets_core.meta.rows import row_ranges
 from datasets_core.store.beside import beside, spread
 from datasets_core.store.filled import filled
-from datasets_core.store.manifest import Manifest
+from datasets_core.store.manifest import Manifest, runs
+from datasets_core.store.pieces import BatchRows
 from datasets_core.store.places import Places, Standing, standing_of_file
 from datasets_core.store.source import open_rows
 from datasets_core.store.table import RowTable
@@ -133,3 +134,10 @@ def test_a_table_is_disjoint_that_has_no_row_of_a_file_twice(rows: RowTable) -> 
     assert not RowTable.concat([rows.slice(0, 8), rows.slice(7, 12), rows.slice(12, 50)]).places.is_disjoint
     assert RowTable.concat([rows.slice(8, 20), rows.slice(0, 8)]).places.is_disjoint
     assert _numbers(3).places.is_disjoint
+
+
+@given(st.lists(st.integers(0, 5), max_size=8))
+def test_rows_of_a_file_stand_one_batch_after_the_other(rows: list[int]) -> None:
+    found = standing_of_file("a.arrow", BatchRows(runs(rows)))
+    assert found.firsts.tolist() == [sum(rows[:batch]) for batch in range(len(rows))]
+    assert standing_of_file("a.arrow", rows).firsts.tolist() == found.firsts.tolist()
