@@ -67,12 +67,15 @@ def split_for_process(split: Any, rank: int, world_size: int, drop_remainder: bo
     return even_part(split, rank, world_size, drop_remainder)
 
 
-def split_for_jax_process(split: Any, drop_remainder: bool = False) -> Any:
+def split_for_jax_process(
+    split: Any, drop_remainder: bool = False, *, process_index: int | None = None, process_count: int | None = None
+) -> Any:
     """The part of a split for this process of JAX: by `jax.process_index()` and `jax.process_count()`.
 
     Args:
         split: any split, or a list, tuple or dict of them.
         drop_remainder: leave out the rows that remain, so that all processes have the same number.
+        process_index, process_count: instead of those that JAX says.
 
     >>> split_for_jax_process("train", drop_remainder=True)  # where there is one process
     ReadInstruction('train')
@@ -81,8 +84,11 @@ def split_for_jax_process(split: Any, drop_remainder: bool = False) -> Any:
         MissingDependencyError: JAX is not installed.
         ConfigurationError, SplitSyntaxError: as with `even_splits`.
     """
-    jax = needed("jax", "split_for_jax_process")
-    return even_part(split, jax.process_index(), jax.process_count(), drop_remainder)
+    if process_index is None or process_count is None:
+        jax = needed("jax", "split_for_jax_process")
+        process_index = jax.process_index() if process_index is None else process_index
+        process_count = jax.process_count() if process_count is None else process_count
+    return even_part(split, process_index, process_count, drop_remainder)
 
 
 def split_for_torch_process(split: Any, drop_remainder: bool = False) -> Any:

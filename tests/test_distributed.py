@@ -207,3 +207,8 @@ def test_a_builder_may_not_call_a_split_all(tmp_path: Path, name: str) -> None:
 
     with pytest.raises(ConfigurationError, match=f"calls a split '{name}', and 'all' means the union"):
         Own(cache_dir=str(tmp_path)).download_and_prepare()
+
+
+def test_a_process_of_jax_may_be_named() -> None:
+    found = split_for_jax_process("train", process_index=1, process_count=3)
+    assert found == split_for_process("train", 1, 3)

@@ -31,7 +31,7 @@ from datasets_core.tfds.tfds_info import DatasetInfo, text_beside
 
 logger = logging.getLogger(__name__)
 
-_ROWS = "rows that were given"  # no name of an argument
+_ROWS, _ARGUMENTS = "rows that were given", "arguments of the hook"  # no names of arguments
 _FORMATS = {None: "arrow", "arrow": "arrow", "parquet": "parquet", "tfrecord": "arrow", "array_record": "arrow"}
 
 
@@ -81,6 +81,9 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     MAX_SIMULTANEOUS_DOWNLOADS: ClassVar[int | None] = None
     BUILDER_CONFIG_CLASS: ClassVar[type[Any]] = BuilderConfig
     BLOCKED_VERSIONS: ClassVar[Any] = BlockedVersions()
+    lists_are_jobs: ClassVar[bool] = False
+    """Lists among the arguments of `_generate_examples` are divided, so that processes share the work.  Only for a hook that
+    treats each item alike, whatever its place: TFDS never divides them."""
     shuffle_on_write: ClassVar[bool] = True
     requires_version: ClassVar[bool] = True
 
@@ -167,12 +170,15 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         finally:
             del vars(self)["_generate_examples"]
         if isinstance(named, Mapping):
-            return [SplitGenerator(str(name), _arguments(rows)) for name, rows in named.items()]
-        return named
+            named = [SplitGenerator(str(name), _arguments(rows)) for name, rows in named.items()]
+        if self.lists_are_jobs or not isinstance(named, Iterable):
+            return named
+        return [_in_one_piece(split) if isinstance(split, SplitGenerator) else split for split in named]
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `DatasetBuilder.generate`."""
-        rows = gen_kwargs[_ROWS] if _ROWS in gen_kwargs else super().generate(gen_kwargs)
+        given = gen_kwargs.get(_ARGUMENTS, gen_kwargs)
+        rows = given[_ROWS] if _ROWS in given else super().generate(given)
         change = None if self.info.features is None else row_change(self.info.features)
         pairs = iter(rows.items() if isinstance(rows, Mapping) else rows)
         return pairs if change is None else ((key, change(row)) for key, row in pairs)
@@ -316,6 +322,14 @@ class _Taken:
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.function(*self.args, **self.kwargs))
+
+
+def _in_one_piece(split: SplitGenerator) -> SplitGenerator:
+    """The same split, whose lists are not divided: an author of TFDS counts on all of a list."""
+    given: Any = split.gen_kwargs
+    if not isinstance(given, dict | None):
+        return split  # the library says what is wrong with it
+    return SplitGenerator(split.name, {_ARGUMENTS: given or {}})
 
 
 def _arguments(rows: Any) -> dict[str, Any]:

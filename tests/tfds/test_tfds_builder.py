@@ -197,6 +197,7 @@ def _sources(builder: Any, split: str) -> list[Any]:
 def test_neither_processes_nor_the_form_of_the_splits_change_a_byte(options: Any, data_dir: str, numbers: Any) -> None:
     class Listed(numbers):  # type: ignore[misc]
         name = "numbers"
+        lists_are_jobs = True
 
         def _split_generators(self, dl_manager: Any) -> Any:
             return [
@@ -269,6 +270,31 @@ def test_arguments_of_a_hook_with_any_number_of_them_are_kept(data_dir: str) -> 
     builder = Many(data_dir=data_dir)
     builder.download_and_prepare(num_proc=2)
     assert sorted(row["x"] for row in builder.as_dataset("train")) == [1, 2, 3]
+
+
+def test_a_hook_gets_its_lists_whole(data_dir: str) -> None:
+    class Numbered(One):
+        VERSION = "1.0.0"
+        is_listed = False
+
+        def _info(self) -> Any:
+            return tfds.core.DatasetInfo(builder=self, features={"place": np.int64, "name": np.str_})
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            names = ["a", "b", "c"]
+            if self.is_listed:
+                return [tfds.core.SplitGenerator("train", {"names": names}), tfds.core.SplitGenerator("test", gen_kwargs=None)]
+            return {"train": self._generate_examples(names), "test": self._generate_examples()}
+
+        def _generate_examples(self, names: Any = ("d",)) -> Any:
+            for place, name in enumerate(names):
+                yield name, {"place": place, "name": name}
+
+    for is_listed in (False, True):
+        builder = type("Numbered", (Numbered,), {"is_listed": is_listed})(data_dir=f"{data_dir}/{is_listed}")
+        builder.download_and_prepare(num_proc=2)
+        found = {row["name"]: row["place"] for row in builder.as_dataset("train+test")}
+        assert found == {"a": 0, "b": 1, "c": 2, "d": 0}
 
 
 def test_a_hook_that_takes_a_pipeline_gets_none(data_dir: str) -> None:
