@@ -18,18 +18,19 @@ import pyarrow as pa
 
 from datasets_core._version import __version__
 from datasets_core.building import checks
+from datasets_core.building.arrivals import Arrivals
 from datasets_core.building.bump import check_bump
 from datasets_core.building.generate import describe, place_of, run_job
 from datasets_core.building.hooks import Builder, SplitGenerator
 from datasets_core.building.jobs import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, ShardJob, ShardResult, divide
 from datasets_core.building.journal import Journal
-from datasets_core.building.keys import Clash, compare, compare_heads
+from datasets_core.building.keys import Clash, compare
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.ordering import Ordering, staged_bytes, staged_format
 from datasets_core.building.registration import Register
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import check_unchanged, dataset_identity, identity_of, sources_of
-from datasets_core.building.write_order import wanted_order
+from datasets_core.building.write_order import Order, wanted_order
 from datasets_core.config import settings
 from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import (
@@ -93,7 +94,7 @@ class _Build:
 
     def __init__(self, builder: Builder, options: BuildOptions, staging: Staging) -> None:
         self.builder, self.options, self.staging = builder, options, staging
-        self._order = wanted_order(builder, disable_shuffling=options.disable_shuffling)
+        self._order: Order = wanted_order(builder, disable_shuffling=options.disable_shuffling)
 
     def run(self) -> Manifest:
         """Everything, up to the commit."""
@@ -196,7 +197,8 @@ class _Build:
         if len(jobs) < 2 or self.builder.yields == "tables":
             return self._run(split.name, run_job, jobs, journal)
         try:
-            done = self._run(split.name, run_job, jobs, journal, arrived=self._arrivals())
+            arrivals = Arrivals(self.staging.folder, is_thorough=self._order != "source")
+            done = self._run(split.name, run_job, jobs, journal, arrived=arrivals)
             compare([result.keys for _, result in done if result.keys is not None], self.staging.folder)
             return done
         except Clash:
@@ -213,9 +215,6 @@ class _Build:
         )
         whole = self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-whole")
         return self._run(split.name, run_job, [whole], journal)
-
-    def _arrivals(self) -> _Arrivals:
-        return _Arrivals(self.staging.folder, is_thorough=self._order != "source")
 
     def _run(
         self,
@@ -285,10 +284,10 @@ class _Build:
 
     def _final_shards(
         self, fitted: dict[str, list[ShardResult]], schema: pa.Schema, journal: Journal
-    ) -> tuple[list[ShardRecord], str]:
+    ) -> tuple[list[ShardRecord], Order]:
         """The shards of all splits as they are to be written, and what the rows in them are in the order of."""
         found: list[ShardRecord] = []
-        orders: set[str] = set()
+        orders: set[Order] = set()
         for split, results in fitted.items():
             run = functools.partial(self._run_again, split, journal)
             ordering = Ordering(
@@ -327,7 +326,7 @@ class _Build:
         splits: list[SplitGenerator],
         downloads: dict[str, Any] | None,
         sources: tuple[SourceRecord, ...],
-        order: str,
+        order: Order,
     ) -> Manifest:
         info = self.builder.info.copy()
         if info.features is None:
@@ -365,29 +364,6 @@ class _Build:
 
 
 _Done = tuple[Any, ShardResult]  # a job and what came of it
-_THOROUGH_ROWS = 1 << 18  # below this, all keys are compared whenever a job is done
-
-
-class _Arrivals:
-    """Keys of jobs, compared as the jobs are done.
-
-    The first keys of each job are compared with all keys of the others when it arrives.  Where rows are sorted (`is_thorough`),
-    all keys are, as soon as half as many more have come as at the last time: the work stays in proportion to the rows.
-    """
-
-    def __init__(self, folder: str, *, is_thorough: bool) -> None:
-        self._folder, self._is_thorough = folder, is_thorough
-        self._due = 0
-
-    def __call__(self, results: dict[int, ShardResult], latest: int) -> None:
-        order = sorted(index for index, result in results.items() if result.keys is not None)
-        records = [result.keys for index in order if (result := results[index]).keys is not None]
-        if latest in order:
-            compare_heads(records, order.index(latest), self._folder)
-        rows = sum(record.rows for record in records)
-        if self._is_thorough and len(records) > 1 and rows >= self._due:
-            compare(records, self._folder)
-            self._due = rows + rows // 2 if rows > _THOROUGH_ROWS else 0
 
 
 def check_splits(splits: Sequence[Any], label: str) -> None:

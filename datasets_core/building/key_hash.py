@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from datasets_core.errors import DatasetGenerationError, InvalidKeyError
 
-try:
-    from _md5 import md5  # CPython's own, on which hashlib falls back: short keys take half the time of OpenSSL's
+try:  # CPython's own, on which hashlib falls back: short keys take half the time of OpenSSL's
+    from _md5 import md5  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
 except ImportError:
     from hashlib import md5
 
@@ -55,7 +55,7 @@ def key_hash(key: Any, salt: str | bytes) -> bytes:
     '7a3ae0953e558aa1051f217b6dcf0493'
     """
     salt = salt.encode() if isinstance(salt, str) else salt
-    return md5(salt + key_bytes(key), usedforsecurity=False).digest()
+    return bytes(md5(salt + key_bytes(key), usedforsecurity=False).digest())
 
 
 def bucket_of(hashed: bytes, buckets: int) -> int:
