@@ -72,7 +72,7 @@ class Versioned(Built):
 
     @property
     def is_preparable(self) -> bool:
-        """Whether this code prepares the picked version: the canonical one, or the highest."""
+        """Whether this code prepares the picked version: the canonical one, or the highest that is not blocked."""
         return self._version in self._versions.preparable
 
     def _pick_version(self, requested: str | Version | None) -> None:
@@ -92,9 +92,8 @@ class Versioned(Built):
             supported = getattr(self.config, "supported_versions", None) or self.SUPPORTED_VERSIONS
             self._versions = Versions.of(canonical or NO_VERSION, supported if canonical is not None else ())
         blocked, config = BlockedVersions.of(self.BLOCKED_VERSIONS), self.config.name
-        self._version = self._versions.pick(
-            requested, dataset=self.dataset_name, is_blocked=lambda version: blocked.is_blocked(version, config)[0]
-        )
+        self._versions = self._versions.without(lambda version: blocked.is_blocked(version, config)[0])
+        self._version = self._versions.pick(requested, dataset=self.dataset_name)
         if requested is not None:
             self.config.version = self._version
         if self._version > self._versions.canonical:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownVersionError
@@ -20,6 +20,7 @@ class Versions:
     Attributes:
         canonical: the one that is meant where none is named.
         supported: the others, above or below it.
+        blocked: those of them that their author blocked.
 
     >>> listed = Versions.of("2.0.1", ["3.0.0", "3.1.1", "1.0.0"])
     >>> listed.pick("3.*.*", dataset="reviews"), listed.preparable
@@ -28,6 +29,7 @@ class Versions:
 
     canonical: Version
     supported: tuple[Version, ...] = ()
+    blocked: frozenset[Version] = frozenset()
 
     @classmethod
     def of(cls, canonical: str | Version, supported: Iterable[str | Version] | None = None) -> Versions:
@@ -46,20 +48,29 @@ class Versions:
         return tuple(dict.fromkeys((self.canonical, *self.supported)))
 
     @property
+    def free(self) -> tuple[Version, ...]:
+        """Those that are not blocked."""
+        return tuple(version for version in self.all if version not in self.blocked)
+
+    @property
     def preparable(self) -> tuple[Version, ...]:
-        """The canonical version and the highest one, unless only an older release of the library prepares them."""
-        ends = dict.fromkeys((self.canonical, max(self.all)))
+        """The canonical version and the highest one, of those that are free, unless only an older release prepares them."""
+        free = self.free
+        ends = dict.fromkeys(version for version in (self.canonical, max(free, default=self.canonical)) if version in free)
         return tuple(version for version in ends if version.library_version_to_prepare is None)
 
-    def pick(
-        self, requested: str | Version | None, *, dataset: str, is_blocked: Callable[[Version], bool] | None = None
-    ) -> Version:
+    def without(self, is_blocked: Callable[[Version], bool]) -> Versions:
+        """The same, with those blocked of which `is_blocked` is true."""
+        return replace(self, blocked=frozenset(filter(is_blocked, self.all)))
+
+    def pick(self, requested: str | Version | None, *, dataset: str) -> Version:
         """The version that is meant: of a pattern the highest match, in whatever order they are listed.
+
+        A blocked version is taken only where it is the one that is named, or no other fits.
 
         Args:
             requested: a version, a pattern, "experimental_latest" for the highest of all, None for the canonical one.
             dataset: for messages.
-            is_blocked: a pattern takes a version of which this is true only where it fits no other.
 
         Raises:
             UnknownVersionError: none that is listed fits.
@@ -70,12 +81,11 @@ class Versions:
         if not isinstance(requested, (str, Version)):
             raise ArgumentTypeError(f"version is {requested!r}. Give a version such as '1.0.0', or a pattern such as '1.*.*'.")
         if isinstance(requested, str) and requested == EXPERIMENTAL_LATEST:
-            return max(self.all)
+            return max(self.free or self.all)
         pattern = check_pattern(requested)
-        free = [version for version in self.all if is_blocked is None or not is_blocked(version)]
-        found = highest(pattern, free) or highest(pattern, self.all)
+        found = highest(pattern, self.free) or highest(pattern, self.all)
         if found is None:
-            raise UnknownVersionError(requested, dataset=dataset, known=self.all)
+            raise UnknownVersionError(requested, dataset=dataset, known=self.free)
         return found
 
 

@@ -267,6 +267,18 @@ def test_a_pattern_takes_the_highest_version_that_is_not_blocked() -> None:
     assert Blocked(config_name="large", version="3.*.*").version == "3.0.0"
 
 
+class HighestBlocked(TwoThrees):
+    BLOCKED_VERSIONS: ClassVar[Any] = {"3.1.1": "rows were lost"}
+
+
+def test_the_highest_version_that_is_not_blocked_is_prepared(tmp_path: Path) -> None:
+    builder = HighestBlocked(version="3.*.*", cache_dir=tmp_path)
+    builder.download_and_prepare()
+    assert builder.as_dataset("train")[0]["version"] == "3.0.0"
+    with pytest.raises(UnpreparableVersionError, match=r"can be prepared: '2\.0\.1', '3\.0\.0'\."):
+        HighestBlocked(version="2.0.0", cache_dir=tmp_path).download_and_prepare()
+
+
 def test_an_unknown_version_lists_those_there_are() -> None:
     with pytest.raises(UnknownVersionError, match=r"has no version '2.0.0'.*'2.0.1', '3.0.0', '1.0.0', '0.0.9'"):
         Imagenet2012Like(version="2.0.0")

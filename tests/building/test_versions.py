@@ -76,9 +76,19 @@ def test_a_version_that_is_given_as_such_is_picked_with_its_text() -> None:
 
 
 def test_a_pattern_passes_over_blocked_versions_while_others_fit() -> None:
-    versions = LISTED["TwoThrees"]
-    assert versions.pick("3.*.*", dataset="x", is_blocked=lambda version: version == "3.1.1") == "3.0.0"
-    assert versions.pick("3.1.*", dataset="x", is_blocked=lambda version: version == "3.1.1") == "3.1.1"
+    versions = LISTED["TwoThrees"].without(lambda version: version == "3.1.1")
+    assert versions.pick("3.*.*", dataset="x") == versions.pick("experimental_latest", dataset="x") == "3.0.0"
+    assert versions.pick("3.1.*", dataset="x") == "3.1.1"
+
+
+def test_a_blocked_version_is_neither_prepared_nor_advised() -> None:
+    versions = LISTED["TwoThrees"].without(lambda version: version == "3.1.1")
+    assert versions.preparable == ("2.0.1", "3.0.0")
+    with pytest.raises(UnknownVersionError, match=r"Versions: '2\.0\.1', '3\.0\.0'\."):
+        versions.pick("4.0.0", dataset="x")
+    assert versions.without(lambda version: version == "2.0.1").preparable == ("3.1.1",)
+    every = versions.without(lambda version: True)
+    assert (every.free, every.preparable, every.pick("experimental_latest", dataset="x")) == ((), (), "3.1.1")
 
 
 @pytest.mark.parametrize(
