@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.base import Feature, FeatureType, List, Value
 from datasets_core.features.base import Sequence as LibrarySequence
 from datasets_core.features.fixed_shape import FixedShape
@@ -37,6 +37,11 @@ class FeaturesDict(Features):
     >>> features["x"], features.shape
     (Value('float32'), {'label': (), 'x': (), 'nested': {'y': ()}})
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and not isinstance(args[0], Mapping):
+            raise ArgumentTypeError(f"{args[0]!r} names no features. Give a dict: name to feature.")
+        super().__init__(*args, **kwargs)
 
     def __setitem__(self, name: str, feature: Any) -> None:
         super().__setitem__(name, feature_of(feature))

@@ -14,6 +14,7 @@ from datasets_core.building.builder import GeneratorBasedBuilder as LibraryBuild
 from datasets_core.building.builder_config import BuilderConfig as LibraryConfig
 from datasets_core.building.class_identity import source_file
 from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepared_folders import whole_builds
 from datasets_core.building.versions import BlockedVersions
 from datasets_core.errors import ConfigurationError, DatasetBuildError, ManifestError, UnknownConfigError
@@ -232,6 +233,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
                 self._check_own()
             if found is not None and is_reused and not library.get("register_checksums"):
                 self._check_blocked()
+                BuildOptions.of(**library)  # which refuses what does not exist, whether it is built or not
                 if found.max_rows == library.get("max_examples_per_split"):
                     self._manifest, self._output_dir = found, self._cache_dir
                     self.info = found.info.copy()

@@ -97,6 +97,11 @@ def test_what_is_no_feature_is_refused(wrong: Any) -> None:
         F.FeaturesDict({"x": wrong})
 
 
+def test_features_have_names() -> None:
+    with pytest.raises(ConfigurationError):
+        tfds.core.DatasetInfo(features=5)  # type: ignore[arg-type]
+
+
 def test_encoders_of_words_are_gone() -> None:
     with pytest.raises(ConfigurationError, match="encoder"):
         F.Text(encoder=object())

@@ -403,6 +403,13 @@ def test_a_version_that_stands_is_not_built_again(data_dir: str, numbers: Any) -
     assert len(builder.as_dataset("train")) == 10
 
 
+def test_options_that_do_not_exist_are_refused_whether_it_stands_or_not(data_dir: str, numbers: Any) -> None:
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="shards"):
+            numbers(data_dir=data_dir).download_and_prepare(shards=3)
+        numbers(data_dir=data_dir).download_and_prepare(num_proc=1)
+
+
 def test_fewer_rows_than_all_do_not_pass_for_all(data_dir: str, numbers: Any) -> None:
     numbers(data_dir=data_dir).download_and_prepare(download_config=tfds.download.DownloadConfig(max_examples_per_split=3))
     assert len(tfds.load("numbers", split="train", data_dir=data_dir)) == 10
