@@ -29,7 +29,7 @@ from datasets_core.building.options import BuildOptions
 from datasets_core.building.ordering import Ordering, staged_bytes, staged_format
 from datasets_core.building.registration import Register
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
-from datasets_core.building.sources import check_unchanged, dataset_identity, identity_of, sources_of
+from datasets_core.building.sources import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.write_order import Order, wanted_order
 from datasets_core.config import settings
 from datasets_core.engines.serial import SerialEngine
@@ -100,6 +100,7 @@ class _Build:
         """Everything, up to the commit."""
         registered = Register.of(self.builder, self.options)
         dl_manager = registered.equip(self.options.dl_manager or _download_manager(self.builder, self.options))
+        identify(dl_manager, self.builder.config.data_files)
         splits = self._split_generators(dl_manager)
         downloads = _recorded(dl_manager)
         registered.settle(dl_manager, downloads)

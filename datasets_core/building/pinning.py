@@ -66,8 +66,20 @@ def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str) ->
     except NonMatchingChecksumError as error:
         if error.url not in urls:
             raise
-        _refuse(path, [f"{error.url} has {error.what} {error.found}, and {error.expected} is locked"], error)
+        _refuse(
+            path,
+            [f"{error.url} has {error.what} {error.found}, and {error.expected} is locked{_tags(urls[error.url], builder)}"],
+            error,
+        )
     _refuse(path, differences(lock, present.after(builder._built())))
+
+
+def _tags(locked: LockedFile, builder: DatasetBuilder) -> str:
+    """The version of a file that its server names, where it is not the one that was locked."""
+    data_files = builder.config.data_files
+    known = data_files.identities if isinstance(data_files, DataFilesDict) else ()
+    now = next((identity for url, _, identity in known if redact(url) == locked.place), "")
+    return f" (its ETag was {locked.etag} and is {now})" if now and locked.etag and now != locked.etag else ""
 
 
 def _refuse(path: str, moved: list[str], cause: Exception | None = None) -> None:

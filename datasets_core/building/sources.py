@@ -11,7 +11,7 @@ from datasets_core.building.hooks import Builder
 from datasets_core.config import settings
 from datasets_core.errors import DatasetsCoreError, FileFormatError
 from datasets_core.fetch.checksum import digest_of
-from datasets_core.files import is_url
+from datasets_core.files import is_http, is_url
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.redact import redact
 from datasets_core.store.fingerprint import Hasher
@@ -26,6 +26,13 @@ def dataset_identity(builder: Builder) -> str:
     In the cache the folder's name says the same; in a folder that the user chose, only the manifest does.
     """
     return "/".join((builder.dataset_name, builder.config_id, str(builder.version), builder.hash))
+
+
+def identify(manager: Any, data_files: Any) -> None:
+    """Tell a download manager of which versions the data files behind http are: those that the dataset is known by."""
+    if isinstance(data_files, DataFilesDict) and hasattr(manager, "identities"):
+        archives = ((path.rpartition("::")[2], identity) for path, _, identity in data_files.identities)
+        manager.identities = {url: identity for url, identity in archives if is_http(url)}
 
 
 def sources_of(

@@ -65,6 +65,11 @@ class CachedFile:
         """Size and sha256."""
         return FileRecord(self.size, self.sha256)
 
+    @property
+    def version(self) -> str:
+        """What tells this version from others: an ETag, else a date; "" where the source did not say."""
+        return self.etag or self.last_modified or ""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -79,6 +84,7 @@ class Request:
         use_etag: ask whether the version in the cache is still the one to be had.
         local_only: what is not in the cache is an error.
         is_pinned: what is in the cache with the sha256 on record is what is wanted, whatever the server has by now.
+        version: what the dataset is known by (`CachedFile.version`): no other one is taken unasked; None where it is not known.
         watch: who is told.
     """
 
@@ -90,6 +96,7 @@ class Request:
     use_etag: bool = True
     local_only: bool = False
     is_pinned: bool = False
+    version: str | None = None
     watch: Watch = dataclasses.field(default_factory=Watch)
 
 
@@ -120,7 +127,8 @@ class DownloadCache:
             if found is None:
                 raise _not_here(wanted.url)
             return found
-        if found is not None and (wanted.is_pinned or self._is_current(found, wanted)):
+        is_taken = wanted.is_pinned and found is not None and wanted.version in (None, found.version)
+        if found is not None and (is_taken or self._is_current(found, wanted)):
             return found
         with files.locked(self._path(_hashed(wanted.url)) + ".lock"):
             found = self._find(wanted.url)
@@ -141,7 +149,7 @@ class DownloadCache:
         if found is None and closed:
             raise _not_here(wanted.url)
         if found is not None and (closed or self._is_current(found, wanted)):
-            return found.etag or found.last_modified or ""
+            return found.version
         return wanted.source.version()
 
     def make(self, url: str, write: Callable[[str], object], *, force: bool = False) -> CachedFile:
@@ -303,6 +311,21 @@ class DownloadCache:
             files.write_atomically(self._path(_hashed(name)) + ".url.json", _json({"key": key}))
             discard(temporary)
         return found
+
+
+def check_version(wanted: Request, found: CachedFile) -> None:
+    """See that the version that was fetched is the one that was meant; a server that calls the same file otherwise each time
+    cannot be held to it.
+
+    Raises:
+        DownloadError: it is another one.
+    """
+    if found.version == wanted.version:
+        return
+    if wanted.source.version() in (found.version, wanted.version):
+        reason = f"it changed while the dataset was prepared (its version was {wanted.version!r}, then {found.version!r})"
+        raise DownloadError(redact(wanted.url), reason, advice="Load the dataset again")
+    logger.warning("%s has another ETag whenever it is asked for: whether it changed cannot be told.", redact(wanted.url))
 
 
 def _not_here(url: str) -> OfflineError:

@@ -17,7 +17,7 @@ from datasets_core.errors import (
     MissingChecksumError,
     NonMatchingChecksumError,
 )
-from datasets_core.fetch.cache import CachedFile, DownloadCache, Request
+from datasets_core.fetch.cache import CachedFile, DownloadCache, Request, check_version
 from datasets_core.fetch.checksum import (
     REGISTER_IT,
     FileRecord,
@@ -62,6 +62,7 @@ class DownloadManager:
         verification: how strictly files are compared with it.
         registered: URL → what the `checksums.tsv` beside the script says of it; compared in any mode but `no_checks`.
         registered_path: that file.
+        identities: URL → the version (its ETag, say) by which a dataset of that file is known; another one is refused.
         downloaded_paths, extracted_paths: what was asked for → where it is.
         local_paths: files of this disk that were asked for, as they are or to be unpacked.
 
@@ -92,6 +93,7 @@ class DownloadManager:
         self.verification = VerificationMode.BASIC_CHECKS
         self.registered: Mapping[str, RegisteredFile] = {}
         self.registered_path: str | None = None
+        self.identities: Mapping[str, str] = {}
         self.downloaded_paths: dict[str, str] = {}
         self.extracted_paths: dict[str, str] = {}
         self.local_paths: set[str] = set()
@@ -286,14 +288,17 @@ class DownloadManager:
         return self._by_hand(url, place) or self._from_cache(url, place, watch)
 
     def _from_cache(self, url: str, place: str, watch: Watch) -> tuple[str, FileRecord]:
+        wanted = self._request(url, place, watch)
         try:
-            found = self._cache().get(self._request(url, place, watch))
+            found = self._cache().get(wanted)
         except NonMatchingChecksumError as error:
             if not self._is_enforced or self._entry(url, place) is None:
                 raise
             raise NonMatchingChecksumError(
                 error.url, expected=error.expected, found=error.found, what=error.what, advice=REGISTER_IT
             ) from error
+        if wanted.version is not None and files.is_http(place):
+            check_version(wanted, found)
         return found.path, self._recorded(found.record)
 
     def _by_hand(self, url: str, place: str) -> tuple[str, FileRecord] | None:
@@ -359,6 +364,7 @@ class DownloadManager:
             expected=self._expected_of(url) if entry is None else entry.record,
             mode=self.verification if entry is None else VerificationMode.ALL_CHECKS,
             is_pinned=entry is not None and entry.checksum is not None,
+            version=self.identities.get(place),
             force=how.force_download,
             use_etag=how.use_etag,
             local_only=how.local_files_only,
