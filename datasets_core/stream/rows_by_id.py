@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -77,9 +77,6 @@ class RowsById:
     source: RowsOfFiles
     chosen: Ints
 
-    changes_by_epoch: ClassVar[bool] = False
-    drawn_seed: ClassVar[None] = None
-
     @property
     def features(self) -> Features:
         """See `RowsByPlace.features`."""
@@ -94,6 +91,16 @@ class RowsById:
     def num_rows(self) -> int:
         """See `RowsByPlace.num_rows`."""
         return len(self.chosen)
+
+    @property
+    def changes_by_epoch(self) -> bool:
+        """See `RowsByPlace.changes_by_epoch`."""
+        return False
+
+    @property
+    def drawn_seed(self) -> int | None:
+        """See `RowsByPlace.drawn_seed`."""
+        return None
 
     def with_seed(self, seed: int) -> Self:
         """See `RowsByPlace.with_seed`."""

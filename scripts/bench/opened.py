@@ -18,7 +18,8 @@ class Opened:
             self._paths.add(str(path))
             return mapped(path, *arguments, **more)
 
-        pa.memory_map = memory_map
+        module: Any = pa
+        module.memory_map = memory_map
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
