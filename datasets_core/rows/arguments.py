@@ -103,5 +103,8 @@ def listed_ids(ids: Any) -> list[Any]:
         raise ArgumentTypeError(
             f"rows() takes row ids, found {ids!r} of type {type(ids).__name__}. Give a list; select() takes row numbers."
         )
-    found: list[Any] = ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    given: Any = ids
+    found: Any = (
+        given.to_pylist() if hasattr(given, "to_pylist") else given.tolist() if hasattr(given, "tolist") else list(given)
+    )
     return found if isinstance(found, list) else [found]
