@@ -87,7 +87,8 @@ def load_dataset(
         register_checksums: write size and sha256 of what is downloaded into the `checksums.tsv` beside the script.
         force_checksums_validation: each URL that is downloaded must be registered there.
         lock: a file that `lock_dataset` wrote: anything that is not what it says is refused before rows are given.  True is
-            `dataset.lock` in the folder of the dataset, or else in the present one.
+            `dataset.lock` in the folder of the dataset, or else in the present one.  Sources, shards and rows are hashed each
+            time; `verification_mode="no_checks"` leaves out what stands in the cache, of which the rows are counted then.
         config_kwargs: options of the builder's config, such as `sep=` of csv; `trust_remote_code=True` lets a script that is
             found in a folder run, and `False` no script at all;
             `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
@@ -137,7 +138,8 @@ def load_dataset(
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched
     registers = register_checksums or (download_config is not None and download_config.register_checksums)
-    with _held(lock, builder, request, registers=registers):
+    is_hashed = checks is not VerificationMode.NO_CHECKS
+    with _held(lock, builder, request, registers=registers, is_hashed=is_hashed):
         builder.download_and_prepare(
             download_config=download_config,
             download_mode=mode,
@@ -229,13 +231,13 @@ def load_dataset_builder(
 
 
 def _held(
-    lock: str | os.PathLike[str] | bool | None, builder: DatasetBuilder, request: Request, *, registers: bool
+    lock: str | os.PathLike[str] | bool | None, builder: DatasetBuilder, request: Request, *, registers: bool, is_hashed: bool
 ) -> contextlib.AbstractContextManager[None]:
     if lock is None or lock is False:
         return contextlib.nullcontext()
     from datasets_core.resolve.holding import held  # 10 ms that a dataset without a lock does without
 
-    return held(lock, builder, request, registers=registers)
+    return held(lock, builder, request, registers=registers, is_hashed=is_hashed)
 
 
 def _resolved(request: Request) -> DatasetBuilder:

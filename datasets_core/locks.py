@@ -42,8 +42,12 @@ def lock_dataset(
 
     The lock names every file with its size and sha256 (paths relative to the folder of the dataset, so that it holds on another
     machine), the script, config and options, the columns, the rows of each split with a sha256 of their values, and the
-    versions of the libraries.  The dataset is built where it does not stand yet.  Loading by a lock hashes every local source
-    again; `verification_mode="all_checks"` hashes the shards that stand in the cache, too.
+    versions of the libraries.  The dataset is built where it does not stand yet.
+
+    Loading by a lock hashes every local source, every shard that stands in the cache, and its rows, each time: some seconds
+    for a gigabyte.  With `verification_mode="no_checks"` the cache is trusted, and its rows are counted.  A file that a script
+    opens by itself, and not as an argument of a split or by the download manager, is in no lock: that it changed shows in the
+    rows, once they are built anew.
 
     Args:
         path, name: as for `load_dataset`.

@@ -1,9 +1,10 @@
 """`lock_dataset`, and `load_dataset(lock=)`: what moves is refused, and named."""
 
+import copy
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from datasets_core import config, load_dataset
 from datasets_core.errors import (
     ArgumentTypeError,
     ConfigurationError,
+    DamagedShardError,
     FileNotFoundDatasetsError,
     LockDriftError,
     ManifestError,
@@ -235,3 +237,57 @@ def test_arguments_that_mean_nothing_are_refused(folder: Path, lock: Path) -> No
         load_dataset(str(folder), lock=3)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="Leave one out"):
         load_dataset(str(folder), lock=lock, register_checksums=True)
+
+
+@pytest.mark.parametrize("is_time_kept", [False, True])
+def test_bytes_that_changed_in_the_cache_are_never_given_out(
+    is_time_kept: bool, folder: Path, lock: Path, tmp_path: Path
+) -> None:
+    lock_dataset(folder, lock=lock)
+    (shard,) = (tmp_path / "cache").rglob("*train*.arrow")
+    status = shard.stat()
+    shard.write_bytes(shard.read_bytes().replace(b"brno", b"BRNO"))
+    if is_time_kept:
+        os.utime(shard, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(DamagedShardError, match="is on record"):
+        load_dataset(str(folder), split="train", lock=lock)
+    with pytest.raises(DamagedShardError, match="is on record"):
+        lock_dataset(folder, lock=lock, update=True)
+    assert load_dataset(str(folder), split="train", lock=lock, verification_mode="no_checks")["name"][1] == "BRNO"
+    again = load_dataset(str(folder), split="train", lock=lock, download_mode="force_redownload")
+    assert again["name"][:] == ["alba", "brno"]
+
+
+def test_no_value_of_a_lock_can_be_changed_unnoticed(folder: Path, lock: Path) -> None:
+    lock_dataset(folder, lock=lock)
+    form = json.loads(lock.read_text())
+
+    def values(inner: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        for key in inner if isinstance(inner, dict) else range(len(inner)):
+            if isinstance(inner[key], (dict, list)):
+                yield from values(inner[key], (*path, key))
+            yield (*path, key)
+
+    seen = 0
+    for path in values(form, ()):
+        for change in (_other, lambda value: None):
+            changed = copy.deepcopy(form)
+            inner = changed
+            for key in path[:-1]:
+                inner = inner[key]
+            inner[path[-1]] = change(inner[path[-1]])
+            if (path == ("dataset",) and inner["dataset"]) or changed == form:
+                continue  # another checkout may be called otherwise
+            lock.write_text(json.dumps(changed))
+            with pytest.raises((LockDriftError, ManifestError)):
+                load_dataset(str(folder), split="train", lock=lock)
+            seen += 1
+    assert seen > 50
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, str):
+        return "0" * 64 if len(value) == 64 else value + "x"
+    if isinstance(value, dict):
+        return {**value, "more": {"_type": "Value", "dtype": "int8"}}
+    return value[:-1] if isinstance(value, list) else (value or 0) + 1

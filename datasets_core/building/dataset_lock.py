@@ -10,7 +10,7 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,13 @@ from datasets_core.meta.info import parse_json
 LOCK_NAME = "dataset.lock"
 FORM = 1
 _KINDS = ("path", "url", "name")
+_KEYS = (
+    *("form", "dataset", "config", "version", "options", "commit", "script", "files", "features", "splits", "fingerprint"),
+    "library_versions",
+)
 _MAX_BYTES = 256 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_AGAIN = "Write the lock again with lock_dataset(...)"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -55,13 +60,11 @@ class LockedSplit:
         name: its name.
         rows: number of rows.
         sha256: of the rows, whatever shards they stand in.
-        shards: sha256 of the sha256s of the shards, by which equal files are known without reading them; None where unknown.
     """
 
     name: str
     rows: int
     sha256: str
-    shards: str | None = dataclasses.field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +151,12 @@ def parse_lock(data: bytes | str, *, path: str) -> DatasetLock:
     form = parse_json(data, path=path)
     reader = _Reader(path)
     keys = reader.mapping(form, "the lock")
-    if reader.number(keys.get("form"), "form") > FORM:
+    if reader.number(keys.get("form"), "form", 1) > FORM:
         raise ManifestError(
             path, f"form {keys['form']} was written by a newer version of this library", advice="Upgrade datasets_core"
         )
-    commit, script = keys.get("commit"), keys.get("script")
+    reader.check_keys(keys, "the lock", _KEYS)
+    commit, script = keys["commit"], keys["script"]
     return DatasetLock(
         dataset=reader.text(keys.get("dataset"), "dataset"),
         config=reader.text(keys.get("config"), "config"),
@@ -180,9 +184,7 @@ class _Reader:
     def _value(self, value: Any, key: str, what: str, is_right: Callable[[Any], bool]) -> Any:
         if not is_right(value):
             shown = json.dumps(value, ensure_ascii=False)[:60]
-            raise ManifestError(
-                self._path, f"{key} is {shown}, and should be {what}", advice="Write the lock again with lock_dataset(...)"
-            )
+            raise ManifestError(self._path, f"{key} is {shown}, and should be {what}", advice=_AGAIN)
         return value
 
     def text(self, value: Any, key: str) -> str:
@@ -197,6 +199,15 @@ class _Reader:
     def mapping(self, value: Any, key: str) -> dict[str, Any]:
         return dict(self._value(value, key, "an object", lambda given: isinstance(given, dict)))
 
+    def check_keys(self, form: Mapping[str, Any], what: str, known: Iterable[str], optional: Iterable[str] = ()) -> None:
+        """Refuse keys that mean nothing, which would look as if they held something, and those that are left out."""
+        for key in form:
+            if key not in known and key not in optional:
+                raise ManifestError(self._path, f"{what} has the key {key!r}, which means nothing", advice=_AGAIN)
+        for key in known:
+            if key not in form:
+                raise ManifestError(self._path, f"{what} lacks the key {key!r}", advice=_AGAIN)
+
     def _list(self, value: Any, key: str) -> list[Any]:
         return list(self._value(value, key, "a list", lambda given: isinstance(given, list)))
 
@@ -206,29 +217,31 @@ class _Reader:
             form = self.mapping(item, key)
             kinds = [kind for kind in _KINDS if kind in form]
             self._value(form, key, "an object with one of 'path', 'url' and 'name'", _names_one_place)
+            self.check_keys(form, key, (kinds[0], "size", "sha256"), ("etag",))
             place = self.text(form[kinds[0]], f"{key}.{kinds[0]}")
             if kinds[0] != "url":
                 self._value(place, f"{key}.{kinds[0]}", "a path below the folder of the dataset", is_below)
-            sha256 = form.get("sha256")
+            sha256 = form["sha256"]
+            is_unknown = sha256 is None and kinds[0] == "url"
             yield LockedFile(
                 kinds[0],
                 place,
                 self.number(form.get("size"), f"{key}.size", -1),
-                None if sha256 is None else self.sha256(sha256, f"{key}.sha256"),
+                None if is_unknown else self.sha256(sha256, f"{key}.sha256"),
                 self.text(form.get("etag", ""), f"{key}.etag"),
             )
 
     def splits(self, value: Any) -> Iterator[LockedSplit]:
+        seen: set[str] = set()
         for number, item in enumerate(self._list(value, "splits")):
             key = f"splits[{number}]"
             form = self.mapping(item, key)
-            shards = form.get("shards")
-            yield LockedSplit(
-                self.text(form.get("name"), f"{key}.name"),
-                self.number(form.get("rows"), f"{key}.rows"),
-                self.sha256(form.get("sha256"), f"{key}.sha256"),
-                None if shards is None else self.sha256(shards, f"{key}.shards"),
-            )
+            self.check_keys(form, key, ("name", "rows", "sha256"))
+            name = self.text(form["name"], f"{key}.name")
+            self._value(name, f"{key}.name", "the name of one split only", lambda given: given not in seen)
+            seen.add(name)
+            rows, sha256 = self.number(form["rows"], f"{key}.rows"), self.sha256(form["sha256"], f"{key}.sha256")
+            yield LockedSplit(name, rows, sha256)
 
 
 def _names_one_place(form: Any) -> bool:
@@ -261,9 +274,12 @@ def differences(old: DatasetLock, new: DatasetLock) -> list[str]:
     if old.files is not None and new.files is not None:
         lines += file_differences(old.files, new.files)
     if old.features is not None and new.features is not None:
-        lines += _of_keys(old.features, new.features, "the column", _shown)
+        lines += _of_columns(old.features, new.features)
     if old.splits is not None and new.splits is not None:
-        lines += _of_splits(old.splits, new.splits)
+        moved = _of_splits(old.splits, new.splits)
+        if not moved and None not in (old.fingerprint, new.fingerprint) and old.fingerprint != new.fingerprint:
+            moved = [f"the fingerprint was {_short(old.fingerprint or '')} and is {_short(new.fingerprint or '')}"]
+        lines += moved
     lines += _of_keys(old.library_versions, new.library_versions, "the library", str)
     return lines
 
@@ -283,8 +299,25 @@ def _of_keys(old: Mapping[str, Any], new: Mapping[str, Any], what: str, shown: C
             yield f"{what} {key!r} is gone (it was {shown(old[key])})"
         elif key not in old:
             yield f"{what} {key!r} is new ({shown(new[key])})"
-        elif old[key] != new[key]:
+        elif json.dumps(old[key], sort_keys=True) != json.dumps(new[key], sort_keys=True):  # 1 is not true
             yield f"{what} {key!r} was {shown(old[key])} and is {shown(new[key])}"
+
+
+def _of_columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    lines = list(_of_keys(old, new, "the column", _shown))
+    common = [name for name in old if name in new]
+    if common != [name for name in new if name in old]:
+        lines.append(f"the columns stand in another order: {', '.join(new)}")
+    turned = [name for name in common if old[name] == new[name] and _in_order(old[name]) != _in_order(new[name])]
+    return lines + [f"the fields of column {name!r} stand in another order: {_shown(new[name])}" for name in turned]
+
+
+def _in_order(form: Any) -> Any:
+    """The form of a feature with the order of its fields, which the equality of dicts does not look at."""
+    if isinstance(form, dict):
+        keys = sorted(form) if isinstance(form.get("_type"), str) else list(form)
+        return [(key, _in_order(form[key])) for key in keys]
+    return [_in_order(each) for each in form] if isinstance(form, list) else form
 
 
 def file_differences(old: tuple[LockedFile, ...], new: tuple[LockedFile, ...]) -> list[str]:
@@ -309,7 +342,7 @@ def file_differences(old: tuple[LockedFile, ...], new: tuple[LockedFile, ...]) -
 
 def is_same(old: LockedFile, new: LockedFile) -> bool:
     """Whether two records of one place speak of the same bytes."""
-    if old.sha256 and new.sha256:
+    if old.sha256 or new.sha256:
         return (old.size, old.sha256) == (new.size, new.sha256)
     return (old.size, old.etag) == (new.size, new.etag)
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from datasets_core._version import __version__
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.checks import check_shards
 from datasets_core.building.class_identity import code_hash
 from datasets_core.building.dataset_lock import DatasetLock, LockedFile, LockedSplit, differences, is_same
 from datasets_core.errors import DataFilesNotFoundError, LockDriftError, NonMatchingChecksumError, UnhashableError
@@ -25,7 +26,7 @@ from datasets_core.progress import progress
 from datasets_core.redact import redact
 from datasets_core.store.content import data_fingerprint, split_fingerprints
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.manifest import Manifest, ShardRecord, SourceRecord
+from datasets_core.store.manifest import Manifest, SourceRecord
 
 _BLOCK = 1 << 20
 _LIBRARY = __name__.partition(".")[0]
@@ -43,7 +44,7 @@ def lock_of(builder: DatasetBuilder, root: str) -> DatasetLock:
 
 
 @contextlib.contextmanager
-def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str) -> Iterator[None]:
+def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str, *, is_hashed: bool = True) -> Iterator[None]:
     """Compare the sources with a lock, let the block build the dataset, and compare what came of it.
 
     Args:
@@ -51,8 +52,10 @@ def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str) ->
         path: the file of the lock, for messages.
         builder: is built in the block; what it downloads is compared while it comes.
         root: the folder of the dataset.
+        is_hashed: the shards are hashed, and their rows; else rows are only counted, and the cache is trusted.
 
     Raises:
+        DamagedShardError: a shard has other bytes than were written.
         LockDriftError: something is not what it was; all that is known to have moved is named.
     """
     present = _Present(builder, root, lock)
@@ -71,7 +74,7 @@ def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str) ->
             [f"{error.url} has {error.what} {error.found}, and {error.expected} is locked{_tags(urls[error.url], builder)}"],
             error,
         )
-    _refuse(path, differences(lock, present.after(builder._built())))
+    _refuse(path, differences(lock, present.after(builder._built(), is_hashed=is_hashed)))
 
 
 def _tags(locked: LockedFile, builder: DatasetBuilder) -> str:
@@ -99,12 +102,12 @@ class _Present:
         features = self._builder.info.features
         return self._lock_with(self._local_sources(lock), None if features is None else features.to_dict(), None, None)
 
-    def after(self, manifest: Manifest) -> DatasetLock:
+    def after(self, manifest: Manifest, *, is_hashed: bool = True) -> DatasetLock:
         """What the dataset is, once it is built."""
         features = manifest.info.features
-        splits = self._splits(manifest)
         files = tuple(sorted(self._sources(manifest.sources)))
-        fingerprint = data_fingerprint({split.name: split.sha256 for split in splits})
+        splits = self._hashed(manifest) if is_hashed else self._counted(manifest)
+        fingerprint = data_fingerprint({split.name: split.sha256 for split in splits}) if is_hashed else None
         return self._lock_with(files, {} if features is None else features.to_dict(), splits, fingerprint)
 
     def _lock_with(
@@ -206,29 +209,22 @@ class _Present:
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
-    def _splits(self, manifest: Manifest) -> tuple[LockedSplit, ...]:
-        shards = {split: _shards_hash(records) for split, records in manifest.split_shards().items()}
+    def _counted(self, manifest: Manifest) -> tuple[LockedSplit, ...]:
+        """The splits with the sha256 that is locked."""
+        locked = {split.name: split.sha256 for split in (self._lock and self._lock.splits) or ()}
+        lengths = manifest.split_lengths()
+        return tuple(LockedSplit(split, sum(rows), locked.get(split, "")) for split, rows in lengths.items())
+
+    def _hashed(self, manifest: Manifest) -> tuple[LockedSplit, ...]:
+        """The splits, once each shard is found to have the bytes that were written, and its rows are hashed."""
+        folder, options = self._builder._output_dir, self._builder._output_storage_options
         rows = {split: sum(lengths) for split, lengths in manifest.split_lengths().items()}
-        locked = {split.name: split for split in (self._lock and self._lock.splits) or ()}
-        if set(locked) == set(shards) and all(
-            found is not None and found == locked[split].shards and rows[split] == locked[split].rows
-            for split, found in shards.items()
-        ):
-            return tuple(LockedSplit(split, rows[split], locked[split].sha256, shards[split]) for split in shards)
+        on_record = dataclasses.replace(manifest, shards=tuple(shard for shard in manifest.shards if shard.sha256))
+        with progress("Hashing shards", total=sum(shard.num_bytes for shard in on_record.shards), unit="B") as bar:
+            check_shards(folder, on_record, bar.update, options)
         with progress("Hashing rows", total=sum(rows.values()), unit="rows") as bar:
-            hashes = split_fingerprints(
-                self._builder._output_dir,
-                manifest,
-                on_rows=bar.update,
-                storage_options=self._builder._output_storage_options,
-            )
-        return tuple(LockedSplit(split, rows[split], hashes[split], shards[split]) for split in shards)
-
-
-def _shards_hash(shards: list[ShardRecord]) -> str | None:
-    if not all(shard.sha256 for shard in shards):
-        return None
-    return hashlib.sha256("\n".join(shard.sha256 for shard in shards).encode()).hexdigest()
+            hashes = split_fingerprints(folder, manifest, on_rows=bar.update, storage_options=options)
+        return tuple(LockedSplit(split, count, hashes[split]) for split, count in rows.items())
 
 
 def _only_paths(lock: DatasetLock) -> DatasetLock:

@@ -15,7 +15,12 @@ from datasets_core.resolve.root import root_of
 
 
 def held(
-    lock: str | os.PathLike[str] | bool | None, builder: DatasetBuilder, request: Request, *, registers: bool
+    lock: str | os.PathLike[str] | bool | None,
+    builder: DatasetBuilder,
+    request: Request,
+    *,
+    registers: bool,
+    is_hashed: bool = True,
 ) -> AbstractContextManager[None]:
     """What a build stands in that is held to a lock: see `held_to`; nothing where there is no lock.
 
@@ -24,6 +29,7 @@ def held(
         builder: is built inside.
         request: what the user asked for, which tells the folder of the dataset.
         registers: whether downloads are to be registered, which contradicts a lock.
+        is_hashed: whether what stands in the cache is hashed too, before rows of it are given.
 
     Raises:
         FileNotFoundDatasetsError: there is no such file.
@@ -42,4 +48,4 @@ def held(
     path = os.path.join(root, LOCK_NAME) if lock is True else os.fspath(lock)
     if lock is True and not os.path.exists(path) and os.path.exists(LOCK_NAME):
         path = os.path.abspath(LOCK_NAME)
-    return held_to(read_lock(path), path, builder, root)
+    return held_to(read_lock(path), path, builder, root, is_hashed=is_hashed)
