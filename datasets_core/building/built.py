@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
-from datasets_core.errors import ArgumentTypeError, DatasetNotFoundError
+from datasets_core.errors import ArgumentTypeError, CastError, DatasetNotFoundError, ManifestError
+from datasets_core.files import join
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.rows import RowRange, row_ranges
 from datasets_core.meta.split import ReadInstruction
 from datasets_core.rows.lineage import Lineage
 from datasets_core.rows.origin import folder_of, paths_below
+from datasets_core.store.layout import MANIFEST_NAME
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.source import open_rows
 from datasets_core.store.table import RowTable
@@ -69,6 +71,7 @@ class Built:
             EmptySplitError: a stream is asked for, and the split has no rows.
             ConfigurationError: the read config does not fit the dataset.
             DamagedShardError: a shard that is needed is cut or altered.
+            ManifestError: what is recorded of the dataset does not fit its shards.
         """
         manifest = self._built()
         if not shuffle_files and read_config is None:
@@ -94,7 +97,13 @@ class Built:
         rows = self._rows(manifest, in_memory, row_ranges(split, manifest.split_lengths()))
         shards = [(shard.split, shard.sha256) for shard in manifest.shards]
         spec = split if isinstance(split, str) else split.to_spec()
-        dataset = Dataset(rows, info=manifest.info, split=split)
+        try:
+            dataset = Dataset(rows, info=manifest.info, split=split)
+        except CastError as error:
+            path = join(self._output_dir, MANIFEST_NAME)
+            raise ManifestError(
+                path, f"its features do not fit the shards: {error}", advice="Build the dataset again"
+            ) from error
         dataset._lineage = Lineage("build", (shards, str(spec)))  # hashed when it is asked for: 5 ms for 1,000 shards
         dataset._paths = paths_below(self._own_folders())
         return dataset

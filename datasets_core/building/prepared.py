@@ -11,9 +11,10 @@ from datasets_core.building import checks
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.building.prepared_folders import check_whole, the_one, versions_below, whole_builds
+from datasets_core.building.prepared_folders import the_one, versions_below, whole_builds
+from datasets_core.building.soundness import check_whole
 from datasets_core.building.versions import NO_VERSION, Versions
-from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetNotFoundError
+from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetNotFoundError, ManifestError
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadMode
 from datasets_core.meta.info import DatasetInfo
@@ -141,11 +142,14 @@ def builder_from_directory(path: str | os.PathLike[str], storage_options: dict[s
     if manifest is None:
         version = os.path.basename(folder)
         builds = whole_builds(folder, Version(version), storage_options) if Version.is_valid(version) else []
-        found = the_one(builds, os.path.basename(os.path.dirname(folder)))  # the cache has a folder for each build
+        found = the_one(builds, os.path.basename(os.path.dirname(folder)), storage_options)  # in the cache, one for each build
         if found is None:
             raise DatasetNotFoundError(_nothing_in(folder, storage_options))
         folder, manifest = found.folder, found.manifest
-    return ReadOnlyBuilder(folder, manifest, storage_options)
+    try:
+        return ReadOnlyBuilder(folder, manifest, storage_options)
+    except ConfigurationError as error:  # a config that cannot be called so
+        raise ManifestError(files.join(folder, MANIFEST_NAME), str(error)) from error
 
 
 def folder_of_dataset(path: str | os.PathLike[str]) -> str:

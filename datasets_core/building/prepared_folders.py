@@ -1,11 +1,13 @@
 """Finds what stands prepared below a folder: in the layout of the cache, and in that of TensorFlow Datasets.
 
 The cache has `<root>/<name>/<config id>/<version>/<key>`, a data folder `<root>/<name>/[<config>/]<version>`.  A folder that is
-empty, unfinished or broken is passed over, and never hides a good one.
+empty, unfinished or broken is passed over, and never hides a good one: where there are several to choose from, each is looked
+at as deep as `check_sound` does.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 from collections.abc import Iterator
@@ -13,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from datasets_core import files
+from datasets_core.building.soundness import check_sound, check_whole
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, UnknownConfigError
 from datasets_core.meta.version import Version, check_pattern
 from datasets_core.store.layout import located, parse_staging
 from datasets_core.store.manifest import Manifest, read_manifest
-from datasets_core.store.source import check_shards
 
 logger = logging.getLogger(__name__)
 
@@ -62,21 +64,48 @@ def find_prepared(
     """
     wanted = check_pattern("*.*.*" if pattern is None else pattern)
     home = files.join(located(root), name.replace("/", "___"))
-    for version, places in _versions(home, name, config, storage_options):
-        if not version.match(wanted):
-            continue
-        builds = [found for place in places for found in whole_builds(place, version, storage_options)]
-        if builds:
-            return the_one(builds, name)
-    return None
+    candidates = (
+        builds
+        for version, places in _versions(home, name, config, storage_options)
+        if version.match(wanted)
+        and (builds := [found for place in places for found in whole_builds(place, version, storage_options)])
+    )
+    highest = next(candidates, [])
+    if (other := next(candidates, None)) is None:
+        return the_one(highest, name, storage_options)
+    for builds in itertools.chain([highest, other], candidates):
+        if sound := [found for found in builds if _is_sound(found, storage_options)]:
+            return the_one(sound, name, storage_options)
+    return the_one(highest, name, storage_options)  # what reads it says what is broken
 
 
-def the_one(builds: list[Prepared], name: str) -> Prepared | None:
-    """The only one of `builds`; None where there is none.
+def prepared_versions(
+    root: str | os.PathLike[str], name: str, config: str | None = None, storage_options: dict[str, Any] | None = None
+) -> list[Version]:
+    """The versions of one config of a dataset that stand whole below `root`, the highest first.
+
+    Args:
+        root, name, config, storage_options: as for `find_prepared`.
+
+    Raises:
+        UnknownConfigError: there are several configs, and `config` names none of them.
+    """
+    home = files.join(located(root), name.replace("/", "___"))
+    return [
+        version
+        for version, places in _versions(home, name, config, storage_options)
+        if any(whole_builds(place, version, storage_options, level=logging.DEBUG) for place in places)
+    ]
+
+
+def the_one(builds: list[Prepared], name: str, storage_options: dict[str, Any] | None = None) -> Prepared | None:
+    """The only one of `builds`, or the only sound one; None where there is none.
 
     Raises:
         ConfigurationError: there are several.
     """
+    if len(builds) > 1:
+        builds = [found for found in builds if _is_sound(found, storage_options)] or builds
     if len(builds) > 1:
         listed = ", ".join(found.folder for found in builds)
         raise ConfigurationError(
@@ -84,6 +113,15 @@ def the_one(builds: list[Prepared], name: str) -> Prepared | None:
             "Open the one that you mean with builder_from_directory()."
         )
     return builds[0] if builds else None
+
+
+def _is_sound(found: Prepared, storage_options: dict[str, Any] | None) -> bool:
+    try:
+        check_sound(found.folder, found.manifest, storage_options)
+    except (DatasetsCoreError, OSError) as error:
+        logger.warning("Passing over %s, which is broken: %s", found.folder, error)
+        return False
+    return True
 
 
 def whole_builds(
@@ -142,16 +180,6 @@ def version_folders(home: str, storage_options: dict[str, Any] | None = None) ->
     return sorted(found, key=lambda pair: pair[0], reverse=True)
 
 
-def check_whole(folder: str, manifest: Manifest) -> None:
-    """See that every shard is there, with its size and its ends.  Remote shards are checked when they are opened.
-
-    Raises:
-        DamagedShardError: one is missing, cut or altered.
-    """
-    if not files.is_url(folder):
-        check_shards(folder, manifest.shards, manifest.file_format)
-
-
 def _versions(
     home: str, name: str, config: str | None, storage_options: dict[str, Any] | None
 ) -> Iterator[tuple[Version, list[str]]]:
@@ -168,6 +196,8 @@ def _config_folders(home: str, name: str, config: str | None, storage_options: d
     configs = [child for child in children if not Version.is_valid(child)]
     if config in (None, _DEFAULT) and len(configs) < len(children):
         return [home]
+    if config is None and len(configs) > 1 and _DEFAULT not in configs:  # one that nothing stands in is no choice
+        configs = [child for child in configs if version_folders(files.join(home, child), storage_options)] or configs
     if config is None and len(configs) == 1:
         return [files.join(home, configs[0])]
     asked = config or _DEFAULT

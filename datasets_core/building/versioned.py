@@ -139,7 +139,7 @@ class Versioned(Built):
         where = version if in_cache else folder  # in the cache the builds of other code stand beside this one's
         if not forced:
             own = [found for found in whole_builds(folder, self._version, options) if found.folder == folder]
-            found = the_one(own or (whole_builds(where, self._version) if in_cache else []), self.dataset_name)
+            found = the_one(own or (whole_builds(where, self._version) if in_cache else []), self.dataset_name, options)
             if found is not None and found.manifest.info.version in (None, self._version):
                 self._output_dir = found.folder
                 self._cache_dir = found.folder if in_cache else self._cache_dir

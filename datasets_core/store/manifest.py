@@ -207,12 +207,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             max_rows=None if section.get("max_rows") is None else int(section["max_rows"]),
             schema=str(section.get("schema", "")),
         )
-        splits = manifest.info.splits
-        if splits is not None and set(splits) - set(manifest.split_shards()):
-            raise ValueError(f"the splits {sorted(set(splits) - set(manifest.split_shards()))} have no shards")
-        for split, shards in manifest.split_shards().items():
-            if splits is not None and split in splits:
-                splits[split].shard_names = [shard.name for shard in shards]
+        _name_shards(manifest)
         return manifest
     except KeyError as error:
         raise ManifestError(path, f"the key {error} is missing", advice=advice) from error
@@ -220,6 +215,20 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
         raise
     except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
         raise ManifestError(path, str(error), advice=advice) from error
+
+
+def _name_shards(manifest: Manifest) -> None:
+    """Tell the splits the names of their shards, and see that both say the same of them."""
+    splits, by_split = manifest.info.splits or {}, manifest.split_shards()
+    if bare := sorted(set(splits) - set(by_split)):
+        raise ValueError(f"the splits {bare} have no shards")
+    if unknown := sorted(set(by_split) - set(splits)):
+        raise ValueError(f"there are shards of the splits {unknown}, which are not described")
+    for split, shards in by_split.items():
+        told, rows = splits[split].num_examples, sum(shard.rows for shard in shards)
+        if told is not None and told != rows:
+            raise ValueError(f"split {split!r} is described with {told} rows, and its shards have {rows}")
+        splits[split].shard_names = [shard.name for shard in shards]
 
 
 def _known_format(name: str) -> str:

@@ -1,15 +1,17 @@
+import json
 import logging
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from datasets_core import Dataset, load_dataset_builder
-from datasets_core.building.prepared_folders import check_whole, find_prepared, the_one, versions_below, whole_builds
-from datasets_core.errors import ConfigurationError, DamagedShardError, ReferenceSyntaxError, UnknownConfigError
+from datasets_core.building.prepared_folders import find_prepared, prepared_versions, the_one, versions_below, whole_builds
+from datasets_core.errors import ConfigurationError, ReferenceSyntaxError, UnknownConfigError
 from datasets_core.meta.version import Version
-from datasets_core.store.manifest import read_manifest
 
 VERSIONS = ["1.0.0", "1.2.0", "1.10.0", "2.0.0"]
 
@@ -148,9 +150,71 @@ def test_a_store_is_searched_too(built: Path) -> None:
     store.rm("/data", recursive=True)
 
 
-def test_a_missing_shard_is_no_whole_dataset(built: Path, tmp_path: Path) -> None:
-    manifest = read_manifest(str(built))
-    assert manifest is not None
-    check_whole(str(built), manifest)
-    with pytest.raises(DamagedShardError, match="the shard is missing"):
-        check_whole(str(tmp_path), manifest)
+def zero_middle(shard: Path) -> None:
+    content = bytearray(shard.read_bytes())
+    content[16:-200] = bytes(len(content) - 216)
+    shard.write_bytes(content)
+
+
+def edit(folder: Path, **changes: Any) -> None:
+    path = folder / "dataset_info.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "zeroed": lambda folder: zero_middle(next(folder.glob("*.arrow"))),
+    "no features": lambda folder: edit(folder, features={}),
+    "one feature too many": lambda folder: edit(
+        folder, features={name: {"dtype": "int64", "_type": "Value"} for name in ("a", "b")}
+    ),
+    "no splits": lambda folder: edit(folder, splits=None),
+    "empty splits": lambda folder: edit(folder, splits={}),
+    "a path as config": lambda folder: edit(folder, config_name="../../etc"),
+    "no object": lambda folder: (folder / "dataset_info.json").write_text("[]"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_looks_whole_and_cannot_be_read_never_hides_a_good_one(
+    disk: Path, built: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    newer = disk / "disk_ds" / "9.0.0"
+    shutil.copytree(built, newer)
+    DAMAGES[damage](newer)
+    with caplog.at_level(logging.WARNING, logger="datasets_core"):
+        found = find_prepared(disk, "disk_ds")
+    assert found is not None
+    assert found.version == "2.0.0"
+    assert f"Passing over {newer}, which is broken" in caplog.text
+
+
+def test_of_builds_that_cannot_be_read_the_highest_is_opened_for_its_error(built: Path, tmp_path: Path) -> None:
+    place(built, tmp_path / "a", "1.0.0", "2.0.0")
+    for shard in tmp_path.glob("a/*/*.arrow"):
+        zero_middle(shard)
+    found = find_prepared(tmp_path, "a")
+    assert found is not None
+    assert found.version == "2.0.0"
+
+
+def test_of_several_builds_the_sound_one_is_taken(built: Path, tmp_path: Path) -> None:
+    place(built, tmp_path, "a/default/1.0.0/one", "a/default/1.0.0/two")
+    zero_middle(next((tmp_path / "a/default/1.0.0/two").glob("*.arrow")))
+    found = find_prepared(tmp_path, "a")
+    assert found is not None
+    assert found.folder.endswith("one")
+
+
+def test_a_config_that_nothing_stands_in_is_no_choice(built: Path, tmp_path: Path) -> None:
+    place(built, tmp_path, "a/en/1.0.0")
+    (tmp_path / "a" / "fr").mkdir()
+    found = find_prepared(tmp_path, "a")
+    assert found is not None
+    assert found.folder == str(tmp_path / "a" / "en" / "1.0.0")
+
+
+def test_only_what_stands_whole_is_listed(disk: Path, built: Path) -> None:
+    place(built, disk / "disk_ds", "9.0.0")
+    (disk / "disk_ds" / "9.0.0" / "dataset_info.json").unlink()
+    assert list(map(str, prepared_versions(disk, "disk_ds"))) == ["2.0.0", "1.10.0", "1.2.0", "1.0.0"]
+    assert prepared_versions(disk, "nothing") == []

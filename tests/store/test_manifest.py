@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import DatasetDiskError, ManifestError
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.store.manifest import (
     Manifest,
     ShardRecord,
@@ -42,8 +43,12 @@ def shards(draw: st.DrawFn) -> ShardRecord:
 def test_what_is_written_is_read(
     shards: list[ShardRecord], sources: list[SourceRecord], file_format: str, order: tuple[str, bool, int | None]
 ) -> None:
+    rows: dict[str, int] = {}
+    for shard in shards:
+        rows[shard.split] = rows.get(shard.split, 0) + shard.rows
+    splits = SplitDict({split: SplitInfo(split, num_examples=total) for split, total in rows.items()})
     manifest = Manifest(
-        DatasetInfo(description="Ünïcode"),
+        DatasetInfo(description="Ünïcode", splits=splits or None),
         tuple(shards),
         file_format,
         "all_checks",
@@ -166,6 +171,23 @@ def test_a_split_without_shards_is_a_fault(dataset: tuple[str, Manifest]) -> Non
     content["manifest"]["shards"] = [shard for shard in content["manifest"]["shards"] if shard["split"] != "test"]
     path.write_text(json.dumps(content))
     with pytest.raises(ManifestError, match=r"\['test'\] have no shards"):
+        read_manifest(folder)
+
+
+@pytest.mark.parametrize(
+    ("splits", "reason"),
+    [
+        (None, r"shards of the splits \['test', 'train'\], which are not described"),
+        ({}, "are not described"),
+        ({"train": {"name": "train", "num_examples": 100}}, r"\['test'\], which are not described"),
+        ({"train": {"name": "train", "num_examples": 99}, "test": {"name": "test"}}, "with 99 rows, and its shards have 100"),
+    ],
+)
+def test_splits_that_do_not_fit_their_shards_are_a_fault(dataset: tuple[str, Manifest], splits: Any, reason: str) -> None:
+    folder, _ = dataset
+    path = Path(folder, "dataset_info.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "splits": splits}))
+    with pytest.raises(ManifestError, match=reason):
         read_manifest(folder)
 
 
