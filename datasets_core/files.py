@@ -17,7 +17,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from datasets_core.errors import DatasetDiskError, DownloadError, FileInPlaceError, MissingDependencyError
+from datasets_core.errors import (
+    DatasetDiskError,
+    DownloadError,
+    FileInPlaceError,
+    FileNotFoundDatasetsError,
+    MissingDependencyError,
+)
 from datasets_core.redact import redact, redact_text
 
 logger = logging.getLogger(__name__)
@@ -270,6 +276,25 @@ def write_atomically(path: str, data: bytes) -> None:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)
             raise
+
+
+def check_writable(path: str) -> None:
+    """See that a local file can be made, or replaced, before anything is done whose outcome it is to hold.
+
+    Raises:
+        FileNotFoundDatasetsError: its folder does not exist.
+        DatasetDiskError: the folder is read-only, forbidden, or one in which nobody makes files.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundDatasetsError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
+    trial = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
+    with disk_errors(path):
+        try:
+            os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        except FileNotFoundError as error:  # as below /proc
+            raise DatasetDiskError(path, "no file can be made there") from error
+        os.unlink(trial)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from datasets_core.building.dataset_lock import LOCK_NAME, differences, read_lock
 from datasets_core.building.pinning import lock_of
 from datasets_core.errors import LockDriftError
-from datasets_core.files import write_atomically
+from datasets_core.files import check_writable, write_atomically
 from datasets_core.load import load_dataset_builder, request_of
 from datasets_core.resolve.root import root_of
 
@@ -58,6 +58,7 @@ def lock_dataset(
             `features`, `cache_dir`, `storage_options`, `download_config`, options of the config.
 
     Raises:
+        FileNotFoundDatasetsError: there is no folder for the file.
         LockDriftError: the file says something else, and `update` is False; all that moved is named.
 
     >>> import os, pathlib, tempfile
@@ -76,6 +77,8 @@ def lock_dataset(
     """
     place = os.path.abspath(os.fspath(lock))
     before = read_lock(place) if os.path.lexists(place) else None
+    if before is None or update:
+        check_writable(place)
     builder = load_dataset_builder(path, name, **reference)
     how = {key: reference[key] for key in ("download_config", "download_mode", "storage_options") if key in reference}
     builder.download_and_prepare(num_proc=num_proc, **how)

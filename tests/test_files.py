@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from datasets_core import files
-from datasets_core.errors import DatasetDiskError, DownloadError, MissingDependencyError
+from datasets_core.errors import DatasetDiskError, DownloadError, FileNotFoundDatasetsError, MissingDependencyError
 
 
 def test_a_listing_holds_every_file_once_in_order(tmp_path: Path) -> None:
@@ -293,3 +293,15 @@ def test_a_new_object_of_a_store_appears_when_the_block_ends_well(tmp_path: Path
         out.write(b"new")
     with files.open_binary(url) as found:
         assert found.read() == b"new"
+
+
+def test_whether_a_file_can_be_written_is_known_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    files.check_writable(str(tmp_path / "a"))
+    files.check_writable(str(tmp_path / "b"))
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
+    for place in (tmp_path / "missing" / "b", tmp_path / "a" / "b"):
+        with pytest.raises(FileNotFoundDatasetsError, match=f"there is no folder {place.parent}"):
+            files.check_writable(str(place))
+    with pytest.raises(DatasetDiskError, match="no file can be made there"):
+        files.check_writable("/proc/b")

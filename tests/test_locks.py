@@ -16,6 +16,7 @@ from datasets_core.errors import (
     ArgumentTypeError,
     ConfigurationError,
     DamagedShardError,
+    DatasetDiskError,
     FileNotFoundDatasetsError,
     LockDriftError,
     ManifestError,
@@ -291,3 +292,32 @@ def _other(value: Any) -> Any:
     if isinstance(value, dict):
         return {**value, "more": {"_type": "Value", "dtype": "int8"}}
     return value[:-1] if isinstance(value, list) else (value or 0) + 1
+
+
+def test_a_lock_that_cannot_be_written_is_refused_before_the_build(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundDatasetsError, match=r"x\.lock cannot be written: there is no folder .*missing"):
+        lock_dataset(folder, lock=tmp_path / "missing" / "x.lock")
+    with pytest.raises(DatasetDiskError, match=r"/proc/x\.lock"):
+        lock_dataset(folder, lock="/proc/x.lock")
+    assert not (tmp_path / "cache").exists()
+
+
+MANUAL = SCRIPT.replace("from .words import PREFIX", "import os\nPREFIX = ''").replace(
+    'dl_manager.download("data/birds.txt")', 'os.path.join(dl_manager.manual_dir, "birds.txt")'
+)
+
+
+def test_a_relative_folder_of_manual_files_is_that_of_the_present_folder(
+    lock: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "script" / "birds.py"
+    script.parent.mkdir()
+    script.write_text(MANUAL)
+    (tmp_path / "manual").mkdir()
+    (tmp_path / "manual" / "birds.txt").write_text("alba\n")
+    monkeypatch.chdir(tmp_path)
+    lock_dataset("script/birds.py", lock=lock, data_dir="manual")
+    assert [file["name"] for file in json.loads(lock.read_text())["files"]] == ["birds.txt"]
+    assert len(load_dataset("script/birds.py", split="train", lock=lock, data_dir="manual")) == 1
+    (tmp_path / "manual" / "birds.txt").write_text("brno\n")
+    assert _moved(script, lock, data_dir="manual")[0].startswith("birds.txt changed")

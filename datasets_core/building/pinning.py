@@ -154,8 +154,10 @@ class _Present:
     def _sources(self, sources: Iterable[SourceRecord]) -> set[LockedFile]:
         remote = [source for source in sources if _is_remote(source.path)]
         base = self._builder.base_path
+        base = "" if base is None or is_url(base) else base
+        # What was named to the download manager is relative to the script; an argument of a split is opened as it stands.
         local = {
-            os.path.abspath(os.path.join("" if base is None or is_url(base) else base, local_path(source.path)))
+            os.path.abspath(os.path.join("" if source.identity else base, local_path(source.path)))
             for source in sources
             if not _is_remote(source.path)
         }

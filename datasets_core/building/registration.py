@@ -12,9 +12,9 @@ from typing import Any
 from datasets_core.building.class_identity import source_file
 from datasets_core.building.hooks import Builder
 from datasets_core.building.options import BuildOptions
-from datasets_core.errors import ConfigurationError, DatasetDiskError, ManifestError, MissingChecksumError
+from datasets_core.errors import ConfigurationError, ManifestError, MissingChecksumError
 from datasets_core.fetch.checksum import FileRecord, RegisteredFile, VerificationMode, check_registered
-from datasets_core.files import disk_errors, is_url, write_atomically
+from datasets_core.files import check_writable, disk_errors, is_url, write_atomically
 from datasets_core.meta.checksum_file import CHECKSUMS_NAME, checksums_text, is_file_name, parse_checksums
 from datasets_core.redact import redact
 
@@ -133,13 +133,7 @@ def check_place(path: str | None, label: str) -> str:
             f"{label} has no script beside which {CHECKSUMS_NAME} could stand. Leave register_checksums=True out."
         )
     read_registered(path)
-    trial = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
-    with disk_errors(path):
-        try:
-            os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-        except FileNotFoundError as error:  # as below /proc, where nobody makes files
-            raise DatasetDiskError(path, "no file can be made there") from error
-        os.unlink(trial)
+    check_writable(path)
     return path
 
 
