@@ -287,8 +287,9 @@ class DatasetBuilder(Versioned, abc.ABC):
             register_checksums: write size and sha256 of each URL that is downloaded into the `checksums.tsv` beside the script,
                 instead of comparing them with it.
             force_checksums_validation: each URL must be registered there.
-            check_version: compare the rows with the version that was prepared before, and refuse a version that does not say
-                what has changed: a new column is a minor change, other rows are a major one.
+            check_version: refuse a version that does not say what has changed: a new column is a minor change, other rows are a
+                major one.  The rows are compared with those of the same version and of the highest one below that stand
+                prepared in `output_dir` itself, in the folders beside it, or in the cache; the log says where there are none.
             download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names do nothing.
 
         Raises:

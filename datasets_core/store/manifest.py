@@ -15,6 +15,7 @@ from typing import Any
 from datasets_core import files
 from datasets_core.errors import DatasetDiskError, ManifestError
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.split_info import SplitInfo
 from datasets_core.store.layout import EXTENSIONS, MANIFEST_NAME, located
 
 FORM = 1  # of the "manifest" section; a reader refuses a higher one
@@ -219,7 +220,8 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
 
 def _name_shards(manifest: Manifest) -> None:
     """Tell the splits the names of their shards, and see that both say the same of them."""
-    splits, by_split = manifest.info.splits or {}, manifest.split_shards()
+    splits: Mapping[str, SplitInfo] = manifest.info.splits or {}
+    by_split = manifest.split_shards()
     if bare := sorted(set(splits) - set(by_split)):
         raise ValueError(f"the splits {bare} have no shards")
     if unknown := sorted(set(by_split) - set(splits)):

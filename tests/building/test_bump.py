@@ -125,3 +125,68 @@ def test_a_store_is_compared_too(tmp_path: Path) -> None:
         builder("1.0.1", OTHER, tmp_path / "x").download_and_prepare("memory://bumped/birds/1.0.1", check_version=True)
     builder("2.0.0", OTHER, tmp_path / "x").download_and_prepare("memory://bumped/birds/2.0.0", check_version=True)
     fsspec.filesystem("memory").rm("/bumped", recursive=True)
+
+
+def folder_of(version: str, rows: Rows, root: Path, name: str, **options: Any) -> Path:
+    """Builds into a folder of the user's own; the cache is another one each time."""
+    builder(version, rows, root / f"cache-{version}-{id(rows)}").download_and_prepare(root / name, **options)
+    return root / name
+
+
+@pytest.mark.parametrize("name", ["oo", "1.0.0", "birds"])
+def test_what_an_output_dir_holds_is_compared_before_it_is_replaced(name: str, tmp_path: Path) -> None:
+    folder = folder_of("1.0.0", OLD, tmp_path, name, check_version=True)
+    with pytest.raises(WrongVersionError, match=r"Call it 2\.0\.0") as caught:
+        folder_of("1.0.1", OTHER, tmp_path, name, check_version=True)
+    assert caught.value.old == "1.0.0"
+    assert datasets.builder_from_directory(folder).as_dataset("train")["a"][:] == [1, 2]
+    with pytest.raises(WrongVersionError):  # the same version has the same rows
+        folder_of("1.0.0", OTHER, tmp_path, name, check_version=True, download_mode="force_redownload")
+    folder_of("1.0.1", OLD, tmp_path, name, check_version=True)
+    folder_of("2.0.0", OTHER, tmp_path, name, check_version=True)
+    assert str(datasets.builder_from_directory(folder).version) == "2.0.0"
+
+
+def test_folders_beside_it_are_compared_however_they_are_called(tmp_path: Path) -> None:
+    folder_of("1.0.0", OLD, tmp_path, "first")
+    folder_of("9.0.0", WIDER, tmp_path, "above")
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "dataset_info.json").write_text('{"dataset_name": "test_bump", "version": "1.0.0"}')
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "dataset_info.json").write_text("{")
+    with pytest.raises(WrongVersionError):
+        folder_of("1.0.1", OTHER, tmp_path, "second", check_version=True)
+    folder_of("1.1.0", WIDER, tmp_path, "second", check_version=True)
+
+
+def test_a_rebuild_is_compared_with_the_version_below_too(tmp_path: Path) -> None:
+    folder_of("1.0.0", OLD, tmp_path, "first")
+    folder_of("1.0.1", OTHER, tmp_path, "second")
+    with pytest.raises(WrongVersionError) as caught:
+        folder_of("1.0.1", OTHER, tmp_path, "second", check_version=True, download_mode="force_redownload")
+    assert caught.value.old == "1.0.0"
+
+
+def test_a_part_is_not_compared_with_the_whole(tmp_path: Path) -> None:
+    folder_of("1.0.0", OLD, tmp_path, "first")
+    folder_of("1.0.1", OLD, tmp_path, "second", check_version=True, max_examples_per_split=1)
+
+
+def test_a_dataset_that_cannot_be_read_is_not_compared(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = folder_of("1.0.0", OLD, tmp_path, "first")
+    (shard,) = folder.glob("*.arrow")
+    shard.write_bytes(shard.read_bytes()[:8] + bytes(shard.stat().st_size - 8))
+    with caplog.at_level("WARNING", logger="datasets_core"):
+        folder_of("1.0.1", OTHER, tmp_path, "first", check_version=True)
+    assert "first is not compared, since it is broken" in caplog.text
+    assert "whether the version fits was not checked" in caplog.text
+
+
+def test_it_is_said_where_there_is_nothing_to_compare_with(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("WARNING", logger="datasets_core"):
+        folder_of("1.0.0", OLD, tmp_path, "first", check_version=True)
+    assert "Nothing of test_bump that is of version 1.0.0 or below stands prepared" in caplog.text
+    caplog.clear()
+    with caplog.at_level("WARNING", logger="datasets_core"):
+        folder_of("1.0.1", OLD, tmp_path, "second", check_version=True)
+    assert not caplog.text

@@ -199,7 +199,7 @@ def test_a_path_that_the_system_cannot_follow_is_a_disk_error(tmp_path: Path, na
         read_manifest(str(tmp_path / name))
 
 
-def test_a_size_without_end_is_a_broken_manifest():
+def test_a_size_without_end_is_a_broken_manifest() -> None:
     shard = {"name": "a.arrow", "split": "train", "rows": 1, "size": float("inf"), "num_bytes": 1, "sha256": "", "batches": []}
     section = {"form": 1, "file_format": "arrow", "verification": "", "created": "", "sources": [], "shards": [shard]}
     text = json.dumps({"splits": {}, "manifest": section})
