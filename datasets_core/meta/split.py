@@ -49,7 +49,9 @@ class ReadInstruction:
         from_, to: bounds as in a Python slice; None is an open end.
         unit: `abs` (rows, the default), `%` or `shard`.
 
-    Arguments in the order of TFDS, `(split_name, from_, to, unit, rounding)`, are told by the bound or the unit among them.
+    By position the arguments come in this order, that of Hugging Face `datasets`: `ReadInstruction("train", None, 20)` is
+    `train[20:]`.  Those in TFDS's order, `(split_name, from_, to, unit, rounding)`, are understood only where a number stands
+    in the place of the rounding, or a text in that of `to`; `tfds.core.ReadInstruction` always has TFDS's order.
 
     Raises:
         SplitSyntaxError: a name, bound, unit or rounding that means nothing.
@@ -74,14 +76,7 @@ class ReadInstruction:
         unit: str | None = None,
     ) -> None:
         rounding, from_, to, unit = _in_our_order(rounding, from_, to, unit)
-        unit = "abs" if unit is None else unit
-        if split_name == ALL:
-            raise ConfigurationError(
-                "ReadInstruction('all') names the union of the splits, and not one of them. Write it as text: "
-                "split='all', or ReadInstruction.from_spec('all[:10%]')."
-            )
-        part = SplitPart(str(split_name), from_, to, unit, rounding)
-        _set_parts(self, (checked_part(part, f"{split_name}[{from_}:{to}] by {unit}"),))
+        _set_parts(self, (slice_part(split_name, from_=from_, to=to, unit=unit, rounding=rounding),))
 
     @classmethod
     def from_spec(cls, spec: str) -> ReadInstruction:
@@ -138,6 +133,23 @@ class ReadInstruction:
 
     def __repr__(self) -> str:
         return f"ReadInstruction({self.to_spec()!r})"
+
+
+def slice_part(split_name: str, *, from_: float | None, to: float | None, unit: str | None, rounding: str | None) -> SplitPart:
+    """The one term of `ReadInstruction(split_name, …)`, checked.
+
+    Raises:
+        SplitSyntaxError: a name, bound, unit or rounding that means nothing.
+        ConfigurationError: `all`, which is no split.
+    """
+    unit = "abs" if unit is None else unit
+    if split_name == ALL:
+        raise ConfigurationError(
+            "ReadInstruction('all') names the union of the splits, and not one of them. Write it as text: "
+            "split='all', or ReadInstruction.from_spec('all[:10%]')."
+        )
+    part = SplitPart(str(split_name), from_, to, unit, rounding)
+    return checked_part(part, f"{split_name}[{from_}:{to}] by {unit}")
 
 
 def _in_our_order(rounding: Any, from_: Any, to: Any, unit: Any) -> tuple[Any, Any, Any, Any]:

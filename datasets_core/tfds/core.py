@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from datasets_core.building.versions import BlockedVersions as BlockedVersions
     from datasets_core.errors import DatasetNotFoundError as DatasetNotFoundError
     from datasets_core.meta.experiment import Experiment as Experiment
-    from datasets_core.meta.split import ReadInstruction as ReadInstruction
     from datasets_core.meta.split import Split as Split
     from datasets_core.meta.split_info import SplitDict as SplitDict
     from datasets_core.meta.split_info import SplitInfo as SplitInfo
     from datasets_core.meta.split_info import SubSplitInfo as SubSplitInfo
     from datasets_core.meta.version import Version as Version
+    from datasets_core.tfds.instruction import ReadInstruction as ReadInstruction
     from datasets_core.tfds.measuring import BenchmarkResult as BenchmarkResult
     from datasets_core.tfds.registered import skip_registration as skip_registration
     from datasets_core.tfds.tfds_builder import BeamBasedBuilder as BeamBasedBuilder
@@ -35,7 +35,7 @@ _HOMES = {
     "Experiment": "datasets_core.meta.experiment",
     "GeneratorBasedBuilder": "datasets_core.tfds.tfds_builder",
     "MetadataDict": "datasets_core.tfds.tfds_info",
-    "ReadInstruction": "datasets_core.meta.split",
+    "ReadInstruction": "datasets_core.tfds.instruction",
     "Split": "datasets_core.meta.split",
     "SplitDict": "datasets_core.meta.split_info",
     "SplitGenerator": "datasets_core.building.hooks",

@@ -15,5 +15,4 @@ def test_every_name_opens(name: str) -> None:
 
 def test_names_of_the_library_are_the_library_s_own() -> None:
     assert core.Version is datasets_core.Version
-    assert core.ReadInstruction is datasets_core.ReadInstruction
     assert core.Experiment is datasets_core.Experiment
