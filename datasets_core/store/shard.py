@@ -234,7 +234,8 @@ class FileShard:
         entry: what the disk said of the file (`files.entry`); another one at its path is damage.
         identity: a digest of its bytes, where a manifest has one.
         size: its bytes on record; a file of another size, or whose ends are damaged, is refused when it is opened.
-        has_ids: its rows have ids: it is a shard of a build.
+        id_name: what row ids call it; None: it is no shard of a build, and its rows have no ids.
+        is_read: read a local file batch by batch instead of mapping it: what was looked at leaves the memory again.
     """
 
     def __init__(
@@ -250,11 +251,13 @@ class FileShard:
         entry: files.FileEntry | None = None,
         identity: str | None = None,
         size: int | None = None,
-        has_ids: bool = False,
+        id_name: str | None = None,
+        is_read: bool = False,
     ) -> None:
-        self.path, self.kind, self._entry, self._size, self._has_ids = path, kind, entry, size, has_ids
+        self.path, self.kind, self._entry, self._size, self._id_name = path, kind, entry, size, id_name
         self._shelf, self._rows, self._in_memory, self._storage_options = shelf, rows, in_memory, storage_options
-        self.is_mapped = kind != "parquet" and (in_memory or not files.is_url(path))
+        self._is_read = is_read
+        self.is_mapped = kind != "parquet" and (in_memory or not (is_read or files.is_url(path)))
         self._token = shelf.token()
         self._lock = threading.RLock()
         self._schema = schema
@@ -289,7 +292,7 @@ class FileShard:
 
     def standing(self) -> Standing | None:
         """See `Shard`."""
-        return standing_of_file(self.path, self.batch_rows()) if self._has_ids else None
+        return None if self._id_name is None else standing_of_file(self.path, self._id_name, self.batch_rows())
 
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`."""
@@ -357,12 +360,12 @@ class FileShard:
             return self._content
         if files.is_url(self.path):
             return pa.PythonFile(files.open_binary(self.path, self._storage_options), mode="r")
-        return pa.memory_map(self.path)
+        return pa.OSFile(files.local_path(self.path)) if self._is_read else pa.memory_map(self.path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         known: dict[str, Any] = {"rows": self._rows, "in_memory": self._in_memory, "entry": self._entry}
         known["storage_options"], known["identity"] = self._storage_options, self._identity
-        known["size"], known["has_ids"] = self._size, self._has_ids
+        known["size"], known["id_name"], known["is_read"] = self._size, self._id_name, self._is_read
         if self.kind == "parquet":
             known["schema"] = self._schema  # may be richer than that of the file
         return _file_shard, (self.path, self.kind, self._shelf, known)

@@ -32,6 +32,7 @@ def open_rows(
     storage_options: dict[str, Any] | None = None,
     has_ids: bool = True,
     is_asked: bool = True,
+    is_read: bool = False,
 ) -> RowTable:
     """The rows of `ranges`, in their order.
 
@@ -44,8 +45,10 @@ def open_rows(
         ranges: the rows, as `row_ranges` gives them.
         in_memory: read the shards instead of mapping them.
         storage_options: for fsspec.
-        has_ids: its rows have ids; not those of a cache, whose files have names that no one else knows.
+        has_ids: its rows have ids, which call a shard what the manifest calls it; not those of a cache, whose files have names
+            that no one else knows.
         is_asked: False leaves the disk alone: what is missing is found when it is read.
+        is_read: read batch by batch instead of mapping, and keep nothing: for one who goes through all rows in bounded memory.
 
     Raises:
         DamagedShardError: a shard is missing, cut or altered.
@@ -58,7 +61,7 @@ def open_rows(
     records = [by_split[split][shard] for split, shard in numbers]
     if is_asked:
         check_shards(folder, records, manifest.file_format, storage_options)
-    shelf, located_in = Shelf(), _paths_in(folder)
+    shelf, located_in = Shelf(max_bytes=0) if is_read else Shelf(), _paths_in(folder)
 
     def opened(record: ShardRecord, schema: pa.Schema | None) -> FileShard:
         return FileShard(
@@ -71,7 +74,8 @@ def open_rows(
             storage_options=storage_options,
             identity=record.sha256,
             size=record.size,
-            has_ids=has_ids,
+            id_name=record.name if has_ids else None,
+            is_read=is_read,
         )
 
     schema = _schema_on_record(manifest)

@@ -243,3 +243,14 @@ def test_types_that_parquet_has_not_are_restored(tmp_path: Path, build: Build) -
     assert rows.schema.equals(table.schema)
     assert rows.to_table().equals(table.slice(10, 80))
     assert pickle.loads(pickle.dumps(rows)).to_table().equals(table.slice(10, 80))
+
+
+def test_rows_that_are_read_once_are_neither_mapped_nor_kept(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, manifest = dataset
+    ranges = row_ranges("train", manifest.split_lengths())
+    expected = open_rows(folder, manifest, ranges).to_table()
+    monkeypatch.setattr(pa, "memory_map", None)
+    rows = open_rows(folder, manifest, ranges, is_read=True)
+    assert pickle.loads(pickle.dumps(rows)).to_table() == expected
+    assert sum(batch.num_rows for batch in rows.batches(7)) == 100
+    assert not any(rows.is_mapped(piece) for piece in range(rows.num_pieces))
