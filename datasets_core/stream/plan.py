@@ -61,24 +61,27 @@ class Plan:
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:
-        if self.source.num_rows >= ENDLESS:  # whose later rows follow from all before them: parts take turns
-            return len(self.steps), Part(index, count, False, 1)
-        place = self._first_seeing()
+        place, node = self._first_seeing()
         behind = self.steps[place:]
+        if node.is_endless:  # the later half of its rows would never come: parts take turns
+            if all(step.is_local and step.unit == 1 for step in behind):
+                return place, Part(index, count, False, 1, keeps_numbers=bool(behind))
+            return len(self.steps), Part(index, count, False, 1)
         if not behind:
             return place, Part(index, count, is_contiguous, self.num_shards)
         if not all(step.is_local for step in behind):
             return len(self.steps), Part(index, count, is_contiguous, 1)
         return place, Part(index, count, is_contiguous, self.num_shards, behind[0].unit, keeps_numbers=True)
 
-    def _first_seeing(self) -> int:
-        """The place of the first step that must see rows to know how many it gives."""
-        node: Node = Ordered(self.source)
+    def _first_seeing(self) -> tuple[int, Ordered]:
+        """The place of the first step that must see rows to know how many it gives, and the rows before it."""
+        node = Ordered(self.source)
         for place, step in enumerate(self.steps):
-            node = step.on(node, 0)
-            if not isinstance(node, Ordered):
-                return place
-        return len(self.steps)
+            above = step.on(node, 0)
+            if not isinstance(above, Ordered):
+                return place, node
+            node = above
+        return len(self.steps), node
 
     @property
     def num_rows(self) -> int | None:

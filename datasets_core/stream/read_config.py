@@ -44,7 +44,8 @@ class ReadConfig:
         options: has no effect; the `tf.data.Options` of other code, which may set attributes on it.
         try_autocache: has no effect: files are mapped, and the system keeps them.
         repeat_filenames: read the files again and again, without end; other than by `repeat(None)`, the first files of an
-            epoch are read beside the last of the epoch before.
+            epoch are read beside the last of the epoch before.  So that any row can be computed, this ends with each
+            16,384th file (64th epoch, where each has an order of its own; never before the fourth): all are read to their end.
         add_tfds_id: add the column `tfds_id`: `"<file name>__<row in the file>"`.
         shuffle_seed: decides about the order of files where `shuffle_files=True`; None draws one when the dataset is made,
             which its states carry.  Give one where several machines or processes divide the rows.

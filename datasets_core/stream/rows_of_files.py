@@ -17,7 +17,7 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.row_ids import row_id
 from datasets_core.store.table import RowTable
 from datasets_core.stream.file_order import FileRows, shuffled_files
-from datasets_core.stream.file_turns import EndlessTurns, Turns
+from datasets_core.stream.file_turns import EndlessTurns, Turns, epochs_of_stretch
 from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.permutation import Ints
 from datasets_core.stream.rows_of_table import joined_batches, one_batch
@@ -136,7 +136,8 @@ class RowsOfFiles:
                 del self._known[next(iter(self._known))]
             lengths, cycle, block = self._lengths, self.order.cycle, self.order.block
             if self.order.is_endless:
-                found = EndlessTurns(lengths, lambda later: self._order_of(epoch + later), cycle, block)
+                epochs = epochs_of_stretch(len(lengths), changes=self.changes_by_epoch)
+                found = EndlessTurns(lengths, lambda later: self._order_of(epoch + later), cycle, block, epochs)
             else:
                 found = Turns(lengths, self._order_of(epoch), cycle, block)
             self._known[epoch] = found

@@ -361,7 +361,7 @@ def test_files_of_the_next_epoch_are_read_beside_the_last(small: Plain) -> None:
 def test_files_without_end_are_divided_and_shuffled_like_others(small: Plain, seen: bool) -> None:
     def stream() -> IterableDataset:
         found = _shuffled(small, shuffle_seed=5, repeat_filenames=True)
-        return found.filter(lambda row: row["id"] != 3) if seen else found
+        return found.map(lambda batch: batch, batched=True, batch_size=7) if seen else found
 
     whole = _ids(stream().take(300))
     parts = [_ids(stream().shard(3, index).take(100)) for index in range(3)]
@@ -381,6 +381,42 @@ def test_files_without_end_resume_at_any_row(small: Plain) -> None:
         other.load_state_dict(rows.state_dict())
         assert _ids(itertools.islice(other, 50)) == whole[place : place + 50]
         list(itertools.islice(rows, 5))
+
+
+@pytest.mark.parametrize("shuffles", [False, True])
+def test_files_without_end_are_read_far_behind_at_once(small: Plain, shuffles: bool) -> None:
+    """All of these would take for ever, if the rows before were planned one after the other."""
+
+    def stream() -> IterableDataset:
+        return small.as_dataset("train", shuffle_files=shuffles, read_config=ReadConfig(repeat_filenames=True, shuffle_seed=1))
+
+    late = iter(stream().skip(10**15))
+    first = [next(late) for _ in range(5)]
+    state = late.state_dict()
+    other = stream().skip(10**15)
+    other.load_state_dict(state)
+
+    assert list(itertools.islice(other, 30)) == list(itertools.islice(late, 30))
+    assert _ids([*first, *stream().skip(10**15 + 5).take(9)]) == _ids(stream().take(10**15 + 14).skip(10**15))
+    assert _ids(stream().skip(10**15).shard(2, 1).take(7)) == _ids(stream().skip(10**15).take(14))[1::2]
+    parts = [_ids(stream().take(10**9).skip(10**9 - 40).shard(2, index)) for index in range(2)]
+    assert parts[0] + parts[1] == _ids(stream().skip(10**9 - 40).take(40))
+
+
+@pytest.mark.parametrize("contiguous", [False, True])
+def test_parts_of_files_without_end_are_taken_before_functions_see_the_rows(small: Plain, contiguous: bool) -> None:
+    seen: list[int] = []
+
+    def kept(row: dict[str, Any]) -> bool:
+        seen.append(row["id"])
+        return row["id"] != 3
+
+    whole = _ids(small.as_dataset("train", read_config=ReadConfig(repeat_filenames=True)).take(60))
+    stream = small.as_dataset("train", read_config=ReadConfig(repeat_filenames=True)).filter(kept)
+    part = list(itertools.islice(stream.shard(2, 1, contiguous=contiguous), 20))
+
+    assert _ids(part) == [row for row in whole[1::2] if row[1] != 3][:20]
+    assert seen[:23] == [number for _, number in whole[1:46:2]]
 
 
 def test_one_order_for_all_epochs_can_be_asked_for(small: Plain) -> None:
