@@ -42,6 +42,7 @@ _DISK_ERRORS = {
     errno.EIO,
 }
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ESTALE}
+_MAX_SWEPT = 100  # folders of a lock file that others removed, one after the other
 LEASE_SECONDS = 60.0
 _PACKAGES = {  # protocol -> the package that fsspec needs for it, and what pip is told
     **dict.fromkeys(("s3", "s3a"), ("s3fs", "datasets_core[s3]")),
@@ -377,7 +378,7 @@ def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
 
     with disk_errors(path):
         try:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            _make_folder(os.path.dirname(path) or ".")
         except FileExistsError as error:
             raise DatasetDiskError(path, f"{error.filename} is no folder") from error
         except FileNotFoundError as error:  # as below /proc, where nobody makes folders
@@ -397,6 +398,34 @@ def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
         lock.release()
 
 
+@contextlib.contextmanager
+def locked_and_swept(path: str) -> Iterator[None]:
+    """As `locked`; where the block fails, folders that were made for the lock file, and hold nothing else, go with it.
+
+    Raises:
+        DatasetDiskError: the lock file cannot be made there.
+    """
+    made: list[str] = []
+    above = os.path.dirname(os.path.abspath(path))
+    while not os.path.lexists(above):
+        made.append(above)
+        above = os.path.dirname(above)
+    try:
+        with locked(path):
+            try:
+                yield
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    if made and os.listdir(made[0]) == [os.path.basename(path)]:
+                        os.unlink(path)  # while it is held: who waits for it looks at the path again
+                raise
+    except BaseException:
+        with contextlib.suppress(OSError):  # what somebody filled meanwhile stays
+            for folder in made:
+                os.rmdir(folder)
+        raise
+
+
 def is_alive(pid: int) -> bool:
     """Whether a process of this machine has the number `pid`, whoever's it is."""
     try:
@@ -413,14 +442,34 @@ def lease_path(path: str) -> str:
     return f"{path}.lease"
 
 
+def _make_folder(folder: str) -> None:
+    """Make a folder and those above it, while others may remove what is empty."""
+    for tries in range(_MAX_SWEPT):
+        try:
+            os.makedirs(folder, exist_ok=True)
+            return
+        except FileExistsError as error:
+            if os.path.lexists(error.filename) and not os.path.isdir(error.filename):
+                raise
+        except FileNotFoundError:
+            if tries == _MAX_SWEPT - 1:
+                raise
+
+
 def _acquire(lock: Any, path: str, log_after_seconds: float) -> None:
     import filelock
 
     begun = time.monotonic()
+    swept = 0
     while True:
         try:
             lock.acquire(timeout=log_after_seconds)
             return
+        except (FileNotFoundError, FileExistsError):
+            swept += 1
+            if swept > _MAX_SWEPT:
+                raise
+            _make_folder(os.path.dirname(path) or ".")  # who held the lock swept its folder, which held nothing else
         except filelock.Timeout:
             if not os.path.exists(lock.lock_file):
                 raise DatasetDiskError(path, "no file can be made there") from None

@@ -263,6 +263,47 @@ def test_a_lock_below_a_file_is_a_disk_error(tmp_path: Path) -> None:
         pass
 
 
+def test_folders_of_a_lock_go_with_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    for name in ("new/a/lock", "old/b/lock"):
+        with pytest.raises(KeyError), files.locked_and_swept(str(tmp_path / name)):
+            raise KeyError
+    assert [path.name for path in tmp_path.rglob("*")] == ["old"]
+    with pytest.raises(KeyError), files.locked_and_swept(str(tmp_path / "old" / "lock")):
+        raise KeyError  # a folder that was there stays, with its lock
+    with pytest.raises(KeyError), files.locked_and_swept(str(tmp_path / "kept" / "a" / "lock")):
+        (tmp_path / "kept" / "a" / "work").touch()
+        raise KeyError
+    with files.locked_and_swept(str(tmp_path / "done" / "lock")):
+        pass
+    assert sorted(path.name for path in tmp_path.glob("*/**/*") if path.is_file()) == ["lock", "lock", "lock", "work"]
+
+
+def test_who_waits_for_a_lock_gets_it_when_its_folder_is_swept(tmp_path: Path) -> None:
+    held: list[int] = []
+    failed: list[BaseException] = []
+
+    def fail() -> None:
+        for _ in range(20):
+            try:
+                with files.locked_and_swept(str(tmp_path / "a" / "b" / "lock")):
+                    held.append(len(held))
+                    assert held[-1] == len(held) - 1
+                    raise KeyError
+            except KeyError:
+                pass
+            except BaseException as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=fail) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert len(held) == 80
+
+
 def test_a_new_file_appears_when_the_block_ends_well(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"old")

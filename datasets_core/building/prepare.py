@@ -26,7 +26,7 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadMode
-from datasets_core.files import is_url, locked, write_atomically
+from datasets_core.files import is_url, locked, locked_and_swept, write_atomically
 from datasets_core.progress import progress
 from datasets_core.store.layout import MANIFEST_NAME, located, lock_path
 from datasets_core.store.manifest import Manifest, manifest_bytes, read_manifest
@@ -44,7 +44,7 @@ def prepare(builder: Builder, options: BuildOptions) -> Manifest:
     forced = options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS or options.registers_checksums
     if not forced and (found := _reusable(builder, options)) is not None:
         return _bumped(builder, options, found)
-    with locked(lock_path(options.output_dir)):
+    with locked_and_swept(lock_path(options.output_dir)):  # an empty folder of a version would promise data
         if not forced and (found := _reusable(builder, options, is_locked=True)) is not None:
             return _bumped(builder, options, found)  # another process built it while this one waited
         from datasets_core.building.build import build  # 20 ms that a dataset which stands does without

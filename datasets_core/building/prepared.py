@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -21,6 +23,8 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.version import Version
 from datasets_core.store.layout import MANIFEST_NAME, located
 from datasets_core.store.manifest import Manifest, read_manifest
+
+_LISTED = 10  # folders in a message
 
 
 class ReadOnlyBuilder(DatasetBuilder):
@@ -158,10 +162,15 @@ def folder_of_dataset(path: str | os.PathLike[str]) -> str:
     return folder if files.is_url(folder) else os.path.abspath(folder)
 
 
+def _is_whole(folder: str, storage_options: dict[str, Any] | None) -> bool:
+    return bool(whole_builds(folder, Version(os.path.basename(folder)), storage_options, level=logging.DEBUG))
+
+
 def _nothing_in(folder: str, storage_options: dict[str, Any] | None) -> str:
-    below = versions_below(folder, storage_options)
+    whole = (found for found in versions_below(folder, storage_options) if _is_whole(found, storage_options))
+    below = list(itertools.islice(whole, _LISTED + 1))
     if below:
-        listed = ", ".join(below[:10]) + (", …" if len(below) > 10 else "")
+        listed = ", ".join(below[:_LISTED]) + (", …" if len(below) > _LISTED else "")
         return f"{folder} is not the folder of one version. Give one of those below it: {listed}."
     if files.entry(files.join(folder, MANIFEST_NAME), storage_options) is not None:
         return f"The {MANIFEST_NAME} in {folder} was not written by this library. Load the files with load_dataset(folder)."

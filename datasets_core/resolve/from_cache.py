@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.prepared import ReadOnlyBuilder, folder_of_dataset
-from datasets_core.building.prepared_folders import Prepared, find_prepared, versions_below
+from datasets_core.building.prepared_folders import Prepared, find_prepared, prepared_versions, versions_below
 from datasets_core.building.versions import EXPERIMENTAL_LATEST
 from datasets_core.config import settings
 from datasets_core.errors import DatasetNotFoundError
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.naming import camelcase_to_snakecase
-from datasets_core.meta.version import Version
 from datasets_core.resolve import registry
 from datasets_core.resolve.request import DEFAULT, Request
 
@@ -77,8 +76,7 @@ def prepared_source(request: Request, why: str = "does not exist any more") -> P
             config = BuilderConfig(config or DEFAULT).create_config_id(dict(request.options))
         found = find_prepared(root, name, config, pattern)
         if found is None:
-            names = dict.fromkeys(map(os.path.basename, standing))
-            others = [version for version in names if pattern is not None and not Version(version).match(pattern)]
+            others = [str(version) for version in prepared_versions(root, name, config)]
             wanted = "" if pattern is None else f" of version {str(pattern)!r}"
             raise DatasetNotFoundError(
                 f"{request.path} {why}, and no whole dataset{wanted} stands in {home}. "

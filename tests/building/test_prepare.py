@@ -10,7 +10,13 @@ import pytest
 
 from datasets_core.building.builder import GeneratorBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.errors import DatasetDiskError, DatasetNotFoundError, DuplicateKeysError, NonMatchingSplitsSizesError
+from datasets_core.errors import (
+    DatasetDiskError,
+    DatasetGenerationError,
+    DatasetNotFoundError,
+    DuplicateKeysError,
+    NonMatchingSplitsSizesError,
+)
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
@@ -142,6 +148,24 @@ def test_several_threads_build_once(tmp_path):
         thread.join()
 
     assert builds == [1]
+
+
+def test_a_failed_build_leaves_no_empty_folders(tmp_path):
+    class Failing(Numbers):
+        def _generate_examples(self, parts):
+            raise RuntimeError("no rows")
+            yield
+
+    with pytest.raises(DatasetGenerationError):
+        built(Failing, tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+    built(Numbers, tmp_path / "cache", output_dir=str(tmp_path / "out"))
+    version = Path(Failing(cache_dir=str(tmp_path / "cache")).cache_dir).parent
+    version.parent.mkdir(parents=True)
+    with pytest.raises(DatasetGenerationError):
+        built(Failing, tmp_path / "cache")
+    assert version.parent.is_dir()
+    assert not version.exists()
 
 
 def test_a_folder_that_holds_another_dataset_is_built_anew(tmp_path, caplog):

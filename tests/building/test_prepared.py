@@ -89,8 +89,10 @@ def test_an_output_folder_and_a_store_open(made: DatasetBuilder, tmp_path: Path)
 
 
 def test_a_folder_above_names_the_versions_below(made: DatasetBuilder, tmp_path: Path) -> None:
-    (tmp_path / "cache" / "parquet" / "default-x" / "1.10.0").mkdir(parents=True)
-    with pytest.raises(DatasetNotFoundError, match=r"is not the folder of one version.*1\.10\.0, .*1\.2\.0\."):
+    version = Path(made.cache_dir).parent
+    shutil.copytree(version, version.with_name("1.10.0"))
+    version.with_name("1.20.0").mkdir()  # no dataset
+    with pytest.raises(DatasetNotFoundError, match=r"is not the folder of one version. Give one.*: \S*1\.10\.0, \S*1\.2\.0\.$"):
         builder_from_directory(tmp_path / "cache" / "parquet")
 
 

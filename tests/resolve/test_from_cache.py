@@ -123,8 +123,18 @@ def test_the_script_s_own_path_is_enough(place: Place) -> None:
 def test_what_does_not_stand_there_is_refused(place: Place) -> None:
     shutil.rmtree(place.folder)
     for version in ("3.0.0", "3.*.*", "1.2.1"):
-        with pytest.raises(DatasetNotFoundError, match=r"no whole dataset of version.*choose another version: .*2\.0\.0"):
+        with pytest.raises(
+            DatasetNotFoundError,
+            match=r"no whole dataset of version.*choose another version: 2\.0\.0, 1\.10\.0, 1\.2\.0, 1\.0\.0\.$",
+        ):
             place.load(f"reviews/en:{version}")
+    (place.cache / "reviews" / "en" / "4.0.0" / "k").mkdir(parents=True)
+    (broken,) = (place.cache / "reviews" / "en" / "1.10.0").glob("*/dataset_info.json")
+    broken.write_text("{")
+    with pytest.raises(DatasetNotFoundError, match=r"choose another version: 2\.0\.0, 1\.2\.0, 1\.0\.0\.$"):
+        place.load("reviews/en:1.10.0")
+    with pytest.raises(DatasetNotFoundError, match=r"choose another version: 1\.2\.0\.$"):  # of this config alone
+        place.load("reviews/de:2.0.0")
     with pytest.raises(UnknownConfigError, match=r"'fr' is no config of 'reviews'. Configs: 'de', 'en'"):
         place.load("reviews/fr:1.0.0")
     with pytest.raises(UnknownConfigError, match="several configs and none is the default"):
