@@ -9,7 +9,6 @@ from datasets_core.errors import UnhashableError
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.node import Node, Ordered
-from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.rows_by_place import RowsByPlace
 from datasets_core.stream.steps import Part, Step
 
