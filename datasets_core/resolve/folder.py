@@ -11,6 +11,7 @@ from typing import Any
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.versions import NO_VERSION
 from datasets_core.errors import DatasetNotFoundError, ManifestError, UnknownConfigError
 from datasets_core.meta.config_entries import Card, ConfigEntry
 from datasets_core.meta.data_files import DataFilesDict, looking, resolve_data_files
@@ -19,7 +20,7 @@ from datasets_core.resolve import registry
 from datasets_core.resolve.formats import infer_format
 from datasets_core.resolve.request import DEFAULT, Request, files_below
 from datasets_core.store.layout import MANIFEST_NAME, is_named_by_content
-from datasets_core.store.manifest import read_manifest
+from datasets_core.store.manifest import Manifest, read_manifest
 
 _MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known datasets have a tenth of it
 
@@ -33,8 +34,14 @@ class FolderSource:
 
     @cached_property
     def card(self) -> Card:
-        """The card of the folder, read once; an empty one where it has none."""
-        return read_folder_card(self.folder, self.request.storage_options)
+        """The card, read once; an empty one where there is none.  A finished dataset is a config by its manifest."""
+        found = read_folder_card(self.folder, self.request.storage_options)
+        return found if found.configs or self.finished is None else _card_of(self.finished).merge(found)
+
+    @cached_property
+    def finished(self) -> Manifest | None:
+        """What stands prepared in the folder itself, if this library built it."""
+        return read_manifest(self.folder, self.request.storage_options)
 
     @property
     def config_names(self) -> list[str]:
@@ -57,7 +64,7 @@ class FolderSource:
         entry = self._entry(card)
         base = files.join(self.folder, asked.data_dir or entry.data_dir or "").rstrip("/") or "/"
         chosen = asked.data_files if asked.data_files is not None else entry.data_files
-        finished = read_manifest(base, asked.storage_options) if chosen is None else None
+        finished = self._finished_in(base) if chosen is None else None
         if finished is not None:  # shards of a dataset that was replaced may lie beside those of the present one
             chosen = {split: [shard.name for shard in shards] for split, shards in finished.split_shards().items()}
         if chosen is not None:
@@ -75,7 +82,8 @@ class FolderSource:
             registry.builder_class(best.name),
             {**best.options, **written, **asked.options},
             recorded=entry.version,
-            dataset_name=_dataset_name(self.folder),
+            dataset_name=(finished.info.dataset_name if finished is self.finished and finished else None)
+            or _dataset_name(self.folder),
             config_name=entry.name,
             base_path=self.folder,
             data_files=best.files,
@@ -83,6 +91,9 @@ class FolderSource:
         )
         made.is_partial = self._is_partial
         return made
+
+    def _finished_in(self, base: str) -> Manifest | None:
+        return self.finished if base == self.folder else read_manifest(base, self.request.storage_options)
 
     @property
     def _is_partial(self) -> bool:
@@ -121,6 +132,14 @@ def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None)
             said = Card(infos=read_dataset_infos(text, path=path)) if name.endswith(".json") else read_card(text, path=path)
             card = card.merge(said)
     return card
+
+
+def _card_of(finished: Manifest) -> Card:
+    """The one config of a dataset that stands prepared, and what is recorded of it, but for what only its own build knew."""
+    info, version = finished.info.copy(), finished.info.version
+    info.builder_name = info.download_checksums = info.download_size = info.size_in_bytes = None
+    name = info.config_name or DEFAULT
+    return Card([ConfigEntry(name, version=None if version in (None, NO_VERSION) else str(version))], {name: info})
 
 
 def read_text(path: str, storage_options: dict[str, Any] | None) -> str | None:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import fsspec
 import pytest
 
+from datasets_core import BuilderConfig, DatasetInfo, GeneratorBasedBuilder, SplitGenerator, get_dataset_infos
 from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
@@ -17,6 +18,7 @@ from datasets_core.errors import (
     DownloadError,
     ManifestError,
     UnknownConfigError,
+    UnknownVersionError,
 )
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
@@ -292,6 +294,36 @@ def test_of_a_finished_dataset_the_shards_of_its_manifest_are_read(tmp_path: Pat
 
     assert {split: len(paths) for split, paths in found.config.data_files.items()} == {"dev": 1}
     assert found.info.features == builder.info.features
+
+
+def test_a_finished_dataset_is_known_by_its_manifest(tmp_path: Path) -> None:
+    class Birds(GeneratorBasedBuilder):
+        VERSION = "1.2.3"
+        BUILDER_CONFIGS: ClassVar[list[Any]] = [BuilderConfig("en")]
+
+        def _info(self) -> DatasetInfo:
+            return DatasetInfo(description="Birds.", citation="@birds", features=Features({"a": Value("int8")}))
+
+        def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+            return [SplitGenerator("train", {"rows": 5}), SplitGenerator("val", {"rows": 2})]
+
+        def _generate_examples(self, rows: int) -> Iterator[tuple[int, dict[str, Any]]]:
+            yield from ((row, {"a": row}) for row in range(rows))
+
+    folder, cache = tmp_path / "finished", str(tmp_path / "cache")
+    Birds(cache_dir=cache, dataset_name="birds").download_and_prepare(folder, num_shards=2)
+
+    for reference, name in ((folder, None), (folder, "en"), (f"{folder}:1.*.*", None)):
+        found = load_dataset(str(reference), name, split="train", cache_dir=cache, verification_mode="all_checks")
+        assert found.info.full_name == "birds/en/1.2.3"
+        assert (found.info.description, found.info.citation) == ("Birds.", "@birds")
+        assert found["a"][:] == [0, 1, 2, 3, 4]
+    recorded = get_dataset_infos(folder)
+    assert {split: info.num_examples for split, info in (recorded["en"].splits or {}).items()} == {"train": 5, "val": 2}
+    with pytest.raises(UnknownVersionError, match=r"Versions: '1\.2\.3'"):
+        load_dataset(f"{folder}:2.0.0", cache_dir=cache)
+    (folder / "README.md").write_text("---\nconfigs:\n- config_name: mine\n  data_files: '*train*'\n---\n")
+    assert get_dataset_infos(folder).keys() == {"mine"}  # the card has the word
 
 
 def test_shards_that_no_manifest_names_are_no_folder_of_data(tmp_path: Path) -> None:
