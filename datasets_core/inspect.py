@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import os
 from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import UnknownOptionError
+from datasets_core.errors import UnknownOptionError, UnknownVersionError
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.load import load_dataset_builder, request_of
@@ -16,6 +17,8 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.resolve.request import Request
 from datasets_core.resolve.resolve import source_of
+
+logger = logging.getLogger(__name__)
 
 Path = str | os.PathLike[str]
 
@@ -80,7 +83,10 @@ def get_dataset_infos(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> dict[str, DatasetInfo]:
-    """The info of every config, by name.
+    """The info of every config, by name; of a version, those of the configs that have it.
+
+    Raises:
+        UnknownVersionError: no config has the version.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -91,10 +97,17 @@ def get_dataset_infos(
     """
     of_source = {name: config_kwargs[name] for name in _OF_SOURCE if name in config_kwargs}
     names = get_dataset_config_names(path, revision, download_config, download_mode, data_files, token=token, **of_source)
-    return {
-        name: get_dataset_config_info(path, name, data_files, download_config, download_mode, revision, token, **config_kwargs)
-        for name in names
-    }
+    infos: dict[str, DatasetInfo] = {}
+    for name in names:
+        try:
+            infos[name] = get_dataset_config_info(
+                path, name, data_files, download_config, download_mode, revision, token, **config_kwargs
+            )
+        except UnknownVersionError as error:
+            if not infos and name == names[-1]:
+                raise
+            logger.warning("Config %r is left out: %s", name, error)
+    return infos
 
 
 def get_dataset_config_info(
@@ -211,4 +224,4 @@ def _split_names(
         download_config=config,
         base_path=builder.base_path,
     )
-    return [generator.name for generator in builder._split_generators(manager)]
+    return [generator.name for generator in builder.split_generators(manager)]

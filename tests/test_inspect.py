@@ -19,6 +19,7 @@ from datasets_core.errors import (
     DatasetNotFoundError,
     UnknownConfigError,
     UnknownOptionError,
+    UnknownVersionError,
     UntrustedScriptError,
 )
 from datasets_core.resolve.request import Request, Source
@@ -128,6 +129,16 @@ def test_infos_are_given_for_every_config(script: str) -> None:
     infos = get_dataset_infos(script)
     assert {name: info.description for name, info in infos.items()} == {"a": "the a", "b": "the b"}
     assert [list(info.splits or ()) for info in infos.values()] == [["a", "test"], ["b", "test"]]
+
+
+def test_a_config_without_the_version_is_left_out_of_the_infos(script: str, caplog: pytest.LogCaptureFixture) -> None:
+    configs = 'datasets.BuilderConfig("a", version="1.0.0"), datasets.BuilderConfig("b", version="2.0.0")'
+    Path(script).write_text(SCRIPT.replace('datasets.BuilderConfig(name="a"), datasets.BuilderConfig(name="b")', configs))
+    for version, name, other in (("1.0.0", "a", "b"), ("2.*.*", "b", "a")):
+        assert list(get_dataset_infos(f"{script}:{version}")) == [name]
+        assert f"Config {other!r} is left out: 'asked' has no version {version!r}" in caplog.text
+    with pytest.raises(UnknownVersionError):
+        get_dataset_infos(f"{script}:3.0.0")
 
 
 def test_an_unknown_config_and_an_unknown_dataset(folder: str) -> None:
