@@ -15,8 +15,9 @@ from datasets_core.errors import ConfigurationError, DatasetNotFoundError
 from datasets_core.load import load_dataset_builder
 from datasets_core.locks import lock_dataset
 from datasets_core.progress import progress
-from datasets_core.store.comparison import Difference, compare
+from datasets_core.store.comparison import compare
 from datasets_core.store.content import data_fingerprint, split_fingerprints
+from datasets_core.store.difference import Difference
 from datasets_core.store.manifest import Manifest
 
 

@@ -20,8 +20,9 @@ from datasets_core.features.media import Media
 from datasets_core.features.schema import Features
 from datasets_core.meta.rows import RowRange
 from datasets_core.store.manifest import Manifest
+from datasets_core.store.one_type import wide_type
 from datasets_core.store.source import open_rows
-from datasets_core.store.value_differences import is_list, kind_of_values, plain_values, validity, wide_type
+from datasets_core.store.value_differences import is_list, kind_of_values, plain_values, validity
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,7 +58,7 @@ def split_fingerprints(
     found = {}
     for split, lengths in manifest.split_lengths().items():
         ranges = [RowRange(split, number, 0, rows) for number, rows in enumerate(lengths) if rows]
-        table = open_rows(folder, manifest, ranges, storage_options=storage_options)
+        table = open_rows(folder, manifest, ranges, storage_options=storage_options, is_read=True)
         digest = RowDigest(manifest.info.features or Features.from_arrow_schema(table.schema))
         for batch in table.batches(_ROWS):
             digest.update(batch)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from datasets_core.features.base import FeatureType, LargeList, List
 from datasets_core.features.forms import feature_to_json
 from datasets_core.features.media import Media
+from datasets_core.store.one_type import IncomparableError, in_one_type
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,9 +28,14 @@ def differing(old: pa.Array, new: pa.Array, feature: FeatureType | None = None) 
     whether they are coded by a dictionary or not.  Fields of structs that only `new` has are not looked at.  Of media whose
     bytes are stored, the bytes count and not the path that they once came from.
 
+    Values of different types are compared in one that holds both (`in_one_type`): the number 1 is 1 in each of them.
+
     Args:
-        old, new: the arrays, of types that hold the same kind of value.
+        old, new: the arrays.
         feature: the feature of `old`, which tells media from other structs.
+
+    Raises:
+        IncomparableError: they hold values that have nothing to do with each other.
 
     >>> differing(pa.array([1.0, None, float("nan")]), pa.array([1.0, 2.0, float("nan")])).tolist()
     [False, True, False]
@@ -63,31 +69,31 @@ def validity(array: pa.Array) -> Mask:
 
 def _other_values(old: pa.Array, new: pa.Array, both: Mask, feature: FeatureType | None) -> Mask:
     """Where the values differ; what it says of rows that are not in `both` means nothing."""
-    kind = old.type
-    if types.is_struct(kind):
+    for asks in (types.is_struct, is_list):
+        if asks(old.type) != asks(new.type):
+            raise IncomparableError
+    if types.is_struct(old.type):
         return _other_structs(old, new, feature)
-    if is_list(kind):
+    if is_list(old.type):
         return _other_lists(old, new, both, feature)
-    if types.is_floating(kind) and new.type == kind:
+    pair = in_one_type(old, new)
+    if pair is None:
+        return _other_python(old, new)
+    old, new = pair
+    if types.is_floating(old.type):
         return _other_floats(old, new)
     import pyarrow.compute as pc  # 10 ms that structs of floats do without
 
     try:
-        if wide_type(kind) is not None:
-            old, new = old.cast(wide_type(kind)), new.cast(wide_type(kind))
         unequal: Mask = pc.not_equal(old, new).fill_null(False).to_numpy(zero_copy_only=False)
         return unequal
     except pa.ArrowNotImplementedError:  # unions, intervals
-        return np.array([a != b for a, b in zip(old.to_pylist(), new.to_pylist(), strict=True)], dtype=np.bool_)
+        return _other_python(old, new)
 
 
-def wide_type(kind: pa.DataType) -> pa.DataType | None:
-    """The type in which texts, or bytes, of any width are compared."""
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return pa.large_string()
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
-        return pa.large_binary()
-    return None
+def _other_python(old: pa.Array, new: pa.Array) -> Mask:
+    pairs = zip(old.to_pylist(), new.to_pylist(), strict=True)
+    return np.array([a != b and not (a != a and b != b) for a, b in pairs], dtype=np.bool_)
 
 
 def _other_floats(old: pa.Array, new: pa.Array) -> Mask:

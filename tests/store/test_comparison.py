@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,16 @@ from datasets_core.features.image import Image
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.meta.version import Version
 from datasets_core.store.commit import Staging
-from datasets_core.store.comparison import Difference, RowDifference, compare
+from datasets_core.store.comparison import compare
+from datasets_core.store.difference import Difference, RowDifference
 from datasets_core.store.manifest import Manifest
 from datasets_core.store.writer import ShardWriter
 
 Prepare = Callable[..., str]
-COLUMNS = {"id": list(range(25)), "text": [f"row {number}" for number in range(25)]}
+COLUMNS: dict[str, Any] = {"id": list(range(25)), "text": [f"row {number}" for number in range(25)]}
 
 
 @pytest.fixture
@@ -61,7 +64,11 @@ def _writer(parent: Path) -> Prepare:
                 ) as writer:  # fmt: skip
                     writer.write(table.slice(start, shard_rows))
                 shards += writer.close()
-        info = DatasetInfo(features=found, dataset_name="birds", version=version)  # type: ignore[arg-type]
+        described = SplitDict()
+        for split in splits:
+            lengths = [shard.rows for shard in shards if shard.split == split]
+            described.add(SplitInfo(split, num_examples=sum(lengths), shard_lengths=lengths))
+        info = DatasetInfo(features=found, dataset_name="birds", version=version, splits=described)  # type: ignore[arg-type]
         staging.commit(Manifest(info, tuple(shards), file_format=file_format))
         return folder
 
@@ -245,3 +252,61 @@ def test_how_the_rows_are_cut_never_changes_what_differs(
     found = compare(old, new, limit=20)
     assert [row.row for row in found.first_differences] == sorted(changed)
     assert found.level == ("major" if changed else "patch")
+
+
+def _changed(prepare: Prepare, old: Any, new: Any) -> tuple[list[str], list[str]]:
+    """What is said of two tables, and which rows are shown."""
+    found = compare(prepare("a", {"train": old}), prepare("b", {"train": new}), limit=2)
+    assert found.level == "major"
+    return list(found.summary), [str(row) for row in found.first_differences]
+
+
+def test_values_are_compared_where_a_type_changed(prepare: Prepare) -> None:
+    lines, rows = _changed(prepare, {"a": pa.array([1, 2, 3], pa.int32())}, {"a": pa.array([9, 2, 7])})
+    assert lines[1:] == ["train: 2 of 3 rows differ ('a' in 2)"]
+    assert rows == ["train, row 0, column 'a': 1, then 9", "train, row 2, column 'a': 3, then 7"]
+
+
+def test_equal_values_of_another_type_are_told_so(prepare: Prepare) -> None:
+    lines, rows = _changed(prepare, {"a": pa.array([1, 2], pa.int32())}, {"a": pa.array([1.0, 2.0])})
+    assert lines == ["column 'a' was Value('int32') and is Value('float64')", "train: the same values in 'a'"]
+    assert rows == []
+
+
+def test_values_that_nobody_can_compare_are_shown(prepare: Prepare) -> None:
+    lines, rows = _changed(prepare, {"id": [1], "a": [1.5]}, {"id": [1], "a": ["x"]})
+    assert lines[1:] == ["column 'a' is not compared: its values are of another kind", "train: the same values in 'id'"]
+    assert rows == ["train, row 0: {'id': 1, 'a': 1.5}, then {'id': 1, 'a': 'x'}"]
+
+
+def test_a_column_of_another_name_is_compared(prepare: Prepare) -> None:
+    lines, rows = _changed(prepare, {"id": [1, 2], "x": ["a", "b"]}, {"id": [1, 2], "y": ["a", "c"]})
+    assert lines[2:] == ["train: 1 of 2 rows differs ('x -> y' in 1)"]
+    assert rows == ["train, row 1, column 'x -> y': 'b', then 'c'"]
+    lines, rows = _changed(prepare, {"x": ["a"]}, {"y": ["a"]})
+    assert lines[2:] == ["train: the same values in 'x -> y'"]
+    assert rows == []
+
+
+def test_a_column_that_is_gone_is_shown_in_the_rows(prepare: Prepare) -> None:
+    lines, rows = _changed(prepare, {"id": [1], "x": ["a"]}, {"id": [1]})
+    assert lines[1:] == ["train: the same values in 'id'"]
+    assert rows == ["train, row 0: {'id': 1, 'x': 'a'}, then {'id': 1}"]
+    assert _changed(prepare, {"x": ["a"]}, {"y": [1]})[0][2:] == []
+
+
+def test_a_new_column_beside_changed_rows_does_not_hide_them(prepare: Prepare) -> None:
+    lines, rows = _changed(prepare, {"a": [1, 2]}, {"a": [1, 3], "b": [0, 0]})
+    assert lines == ["column 'b' is new: Value('int64')", "train: 1 of 2 rows differs ('a' in 1)"]
+    assert rows == ["train, row 1, column 'a': 2, then 3"]
+
+
+def test_bytes_that_changed_behind_the_record_are_rows_that_changed(prepare: Prepare, tmp_path: Path) -> None:
+    old = prepare("a", {"train": COLUMNS})
+    new = str(shutil.copytree(old, tmp_path / "b"))
+    shard = Path(new) / "birds-train-00001-of-00003.arrow"
+    shard.write_bytes(shard.read_bytes().replace(b"row 17", b"ROW 17"))
+    found = compare(old, new)
+    assert (found.level, found.summary) == ("major", ("train: 1 of 25 rows differs ('text' in 1)",))
+    assert [row.row for row in found.first_differences] == [17]
+    assert compare(new, new) == Difference("patch")
