@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -127,18 +127,18 @@ class Ordered:
     def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
         """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
         start, step, end = int(state), size or _FIRST_ROWS, self.num_rows
-        near = start if size is None and self._keeps_runs else end
         while start < end:
             begun = time.perf_counter()
-            if start >= near:
-                near = self._near(start)
-            stop = min(end, start + step, near)
-            numbers = self._numbers(start, stop)
-            block = self._block(numbers)
+            numbers = self._numbers(start, min(end, start + step))
+            way = self._way(numbers)
+            if size is None and (rows := self._at_hand(way)) < len(numbers):
+                numbers = numbers[:rows]
+                way = self._way(numbers)
+            block = self._block(way)
             yield Delivery(block, numbers, start, (start + 1).__add__)
             if size is None:
                 step = self._next_step(step, block, time.perf_counter() - begun)
-            start = stop
+            start += len(numbers)
 
     def _numbers(self, start: int, stop: int) -> Ints:
         """The numbers among all rows, of rows of the share."""
@@ -147,21 +147,26 @@ class Ordered:
             numbers = share.below(numbers, self._epoch)
         return numbers
 
-    @property
-    def _keeps_runs(self) -> bool:
-        """Whether neighbours are neighbours in the source, too."""
-        return all(map(_keeps_runs, (*self._layers, *self._shares)))
+    def _at_hand(self, way: _Way) -> int:
+        """How many rows follow, one at least, before one for which the source would open a further file: it waits for that row.
 
-    def _near(self, start: int) -> int:
-        """The first row behind this one for which the source would open a further file: it waits for that row."""
-        places, turn = self._numbers(start, start + 1), self._turn
-        for layer in reversed(self._layers):
-            if isinstance(layer, Repeated):
-                turn = int(layer.turns(places, turn)[0])
-            if not _is_change(layer):
-                places = layer.below(places, self._epoch)  # type: ignore[union-attr]
-        place = int(places[0])
-        return start + self._source.near(place, turn) - place
+        Rows that a shuffle brings from anywhere are read together.
+        """
+        rows = len(way.above[0][1]) if way.above else len(way.places)
+        if rows < 2 or any(isinstance(layer, Shuffled) for layer in self._layers):
+            return rows
+        turns, first = way.turns, int(way.places[0])
+        near = self._source.near(first, turns if isinstance(turns, int) else int(turns[0]))
+        behind = (way.places < first) | (way.places >= near)
+        if not isinstance(turns, int):
+            behind |= turns != turns[0]
+        if not behind.any():
+            return rows
+        found = int(behind.argmax())
+        for layer, numbers in reversed(way.above):
+            if isinstance(layer, Grouped):
+                found = int(np.searchsorted(np.cumsum(layer.lengths(numbers)), found, side="right"))
+        return max(1, found)
 
     def _next_step(self, step: int, block: Block, seconds: float) -> int:
         step = step * 4 if seconds < _SLOW_SECONDS else step // 2
@@ -169,7 +174,8 @@ class Ordered:
             step = min(step, _BLOCK_BYTES * block.num_rows // max(1, block.batch.nbytes))
         return max(1, min(step, _MOST_ROWS))
 
-    def _block(self, places: Ints) -> Block:
+    def _way(self, places: Ints) -> _Way:
+        """Where rows with these numbers stand in the source."""
         above: list[tuple[Layer | RowChange, Ints]] = []
         turns: Ints | int = self._turn
         for layer in reversed(self._layers):
@@ -182,8 +188,11 @@ class Ordered:
                 places = layer.below_in_turns(places, turns)
             elif not _is_change(layer):
                 places = layer.below(places, self._epoch)  # type: ignore[union-attr]
-        block: Block = ArrowBlock(self._source.read(places, turns), self._kinds)
-        for layer, numbers in reversed(above):
+        return _Way(places, turns, above)
+
+    def _block(self, way: _Way) -> Block:
+        block: Block = ArrowBlock(self._source.read(way.places, way.turns), self._kinds)
+        for layer, numbers in reversed(way.above):
             if _is_change(layer):
                 block = layer.changed(block, numbers)  # type: ignore[union-attr]
             elif isinstance(layer, Grouped):
@@ -191,14 +200,22 @@ class Ordered:
         return block
 
 
+class _Way(NamedTuple):
+    """Where rows stand in a source.
+
+    Attributes:
+        places: of them.
+        turns: the epoch of the source that each is read in.
+        above: the layers from the top down, each with the numbers of its rows.
+    """
+
+    places: Ints
+    turns: Ints | int
+    above: list[tuple[Layer | RowChange, Ints]]
+
+
 def _is_change(layer: Layer | RowChange) -> bool:
     return hasattr(layer, "changed")
-
-
-def _keeps_runs(layer: Layer | RowChange) -> bool:
-    if isinstance(layer, Cut):
-        return len(layer.runs) == 1 and layer.runs[0].step == 1
-    return isinstance(layer, Repeated) or _is_change(layer)
 
 
 def batches(node: Node, state: State, size: int | None) -> Iterator[Delivery]:

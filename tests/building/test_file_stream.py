@@ -656,6 +656,39 @@ def test_going_on_opens_the_files_that_are_open_there_and_no_other(tmp_path: Pat
             assert list(itertools.islice(other, until - place)) == whole[place:until]
 
 
+def _named(row: dict[str, Any]) -> list[str]:
+    """The ids of a row, or of a list of rows."""
+    ids = row["row_id"]
+    return ids if isinstance(ids, list) else [ids]
+
+
+@pytest.mark.parametrize("step", ["batch", "part", "shard", "skip", "repeat", "map"])
+@pytest.mark.parametrize(("cycle", "block"), [(1, 16), (2, 2), (3, 5)])
+def test_behind_steps_too_going_on_opens_the_files_that_are_open_there(
+    tmp_path: Path, step: str, cycle: int, block: int
+) -> None:
+    builder = _built(tmp_path, {"train": [5, 3, 8, 4, 6, 5, 7, 2]})
+    asked = ReadConfig(interleave_cycle_length=cycle, interleave_block_length=block, add_row_id=True)
+    plain = [row["row_id"] for row in builder.as_dataset("train", read_config=asked)]
+    files = [named.partition("__")[0] for named in plain]
+
+    def stream() -> IterableDataset:
+        found = builder.as_dataset("train", read_config=asked)
+        return found.map(lambda row: {"n": 1}) if step == "map" else STEPS[step](found)
+
+    rows = iter(stream())
+    while True:
+        state = rows.state_dict()
+        if (row := next(rows, None)) is None:
+            return
+        places = [plain.index(named) for named in _named(row)]
+        other = stream()
+        other.load_state_dict(state)
+        hidden = [name for name in set(files) if name not in set(files[: max(places) + 1]) & set(files[min(places) :])]
+        with _Hidden(builder._output_dir, hidden, "removed"):
+            assert next(iter(other)) == row
+
+
 class _Hidden:
     """Files that cannot be read for a while."""
 
