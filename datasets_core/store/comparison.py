@@ -249,7 +249,7 @@ class _Comparison:
         elif self._has_changed:
             if self._columns:
                 names = ", ".join(repr(column.label) for column in self._columns)
-                self._say("patch", f"{split}: the same values in {cut(names, 0)}")
+                self._say("patch", f"{split}: the same values in what both have of {cut(names, 0)}")
         elif self.old.hashes(split) != self.new.hashes(split):
             self._say("patch", f"{split}: the same rows in files of other bytes")
 

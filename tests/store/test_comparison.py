@@ -269,13 +269,16 @@ def test_values_are_compared_where_a_type_changed(prepare: Prepare) -> None:
 
 def test_equal_values_of_another_type_are_told_so(prepare: Prepare) -> None:
     lines, rows = _changed(prepare, {"a": pa.array([1, 2], pa.int32())}, {"a": pa.array([1.0, 2.0])})
-    assert lines == ["column 'a' was Value('int32') and is Value('float64')", "train: the same values in 'a'"]
+    assert lines == ["column 'a' was Value('int32') and is Value('float64')", "train: the same values in what both have of 'a'"]
     assert rows == []
 
 
 def test_values_that_nobody_can_compare_are_shown(prepare: Prepare) -> None:
     lines, rows = _changed(prepare, {"id": [1], "a": [1.5]}, {"id": [1], "a": ["x"]})
-    assert lines[1:] == ["column 'a' is not compared: its values are of another kind", "train: the same values in 'id'"]
+    assert lines[1:] == [
+        "column 'a' is not compared: its values are of another kind",
+        "train: the same values in what both have of 'id'",
+    ]
     assert rows == ["train, row 0: {'id': 1, 'a': 1.5}, then {'id': 1, 'a': 'x'}"]
 
 
@@ -284,13 +287,13 @@ def test_a_column_of_another_name_is_compared(prepare: Prepare) -> None:
     assert lines[2:] == ["train: 1 of 2 rows differs ('x -> y' in 1)"]
     assert rows == ["train, row 1, column 'x -> y': 'b', then 'c'"]
     lines, rows = _changed(prepare, {"x": ["a"]}, {"y": ["a"]})
-    assert lines[2:] == ["train: the same values in 'x -> y'"]
+    assert lines[2:] == ["train: the same values in what both have of 'x -> y'"]
     assert rows == []
 
 
 def test_a_column_that_is_gone_is_shown_in_the_rows(prepare: Prepare) -> None:
     lines, rows = _changed(prepare, {"id": [1], "x": ["a"]}, {"id": [1]})
-    assert lines[1:] == ["train: the same values in 'id'"]
+    assert lines[1:] == ["train: the same values in what both have of 'id'"]
     assert rows == ["train, row 0: {'id': 1, 'x': 'a'}, then {'id': 1}"]
     assert _changed(prepare, {"x": ["a"]}, {"y": [1]})[0][2:] == []
 
