@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ def chosen_files(files: Sequence[FileRows], config: ReadConfig, lengths: Mapping
         lengths: rows of each file of the dataset.
 
     Raises:
-        ConfigurationError: the sort function gave rows that do not exist, or there are fewer files than pipelines.
+        ConfigurationError: the sort function gave other files, or rows that do not exist, or there are fewer files than pipelines.
     """
     found = list(files) if config.sort_function is None else _sorted(files, config.sort_function, lengths)
     count, index = config.pipeline
@@ -54,7 +54,8 @@ def _sorted(files: Sequence[FileRows], function: SortFunction, lengths: Mapping[
         found = list(given)
     except TypeError:
         raise ArgumentTypeError(f"The sort function gave {given!r}. Give the list of FileInstructions to read.") from None
-    return [_rows(file, lengths) for file in found]
+    named = {file.name for file in files}
+    return [_rows(file, named, lengths) for file in found]
 
 
 def _instruction(file: FileRows, length: int) -> FileInstruction:
@@ -62,15 +63,14 @@ def _instruction(file: FileRows, length: int) -> FileInstruction:
     return FileInstruction(file.name, file.skip, take, examples_in_shard=length)
 
 
-def _rows(file: object, lengths: Mapping[str, int]) -> FileRows:
+def _rows(file: object, named: Set[str], lengths: Mapping[str, int]) -> FileRows:
     """What an instruction says, which the user may have changed or made."""
     if not isinstance(file, FileInstruction):
         raise ArgumentTypeError(f"The sort function gave {file!r} as what to read. Give FileInstructions.")
-    length = lengths.get(file.filename)
-    if length is None:
-        raise ConfigurationError(
-            f"The sort function gave the file {file.filename!r}, which the dataset does not have. Give files of its list."
-        )
+    if file.filename not in named:
+        reason = "which the split does not read" if file.filename in lengths else "which the dataset does not have"
+        raise ConfigurationError(f"The sort function gave the file {file.filename!r}, {reason}. Give files of its list.")
+    length = lengths[file.filename]
     stop = length if file.take < 0 else file.skip + file.take
     if not 0 <= file.skip <= stop <= length:
         raise ConfigurationError(

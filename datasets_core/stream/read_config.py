@@ -62,7 +62,7 @@ class ReadConfig:
         assert_cardinality: has no effect: the number of rows is on record, and every file is checked against it.
         file_format: has no effect: a dataset is read in the format that it was built in.
         interleave_sort_fn: is given the list of `FileInstruction`s and gives the list to read: in another order, with files
-            left out, with other `skip` and `take`, also twice.
+            left out, with other `skip` and `take`, also twice; but no files that are not in the list.
         add_row_id: the same as `add_tfds_id`, as the column `row_id`.
 
     >>> ReadConfig(interleave_cycle_length=3, interleave_block_length=2).shuffle_seed is None

@@ -14,7 +14,7 @@ from datasets_core.meta.split_info import FileInstruction
 from datasets_core.stream.file_order import FileRows, chosen_files, shuffled_files
 from datasets_core.stream.read_config import ReadConfig
 
-LENGTHS = {"a": 10, "b": 4, "c": 7}
+LENGTHS = {"a": 10, "b": 4, "c": 7, "e": 5}
 FILES = [FileRows("a", 2, 8), FileRows("b", 0, 4), FileRows("c", 0, 5)]
 
 
@@ -62,6 +62,7 @@ def test_a_function_orders_drops_trims_and_repeats(function: Callable[[Any], Any
         (lambda files: None, "gave None. Give the list"),
         (lambda files: ["a"], "gave 'a' as what to read"),
         (lambda files: [files[0].replace(filename="d")], "the file 'd', which the dataset does not have"),
+        (lambda files: [files[0].replace(filename="e")], "the file 'e', which the split does not read. Give files of its list"),
         (lambda files: [files[1].replace(skip=5)], "skip=5, take=-1 of 'b', which has 4 rows"),
         (lambda files: [files[1].replace(skip=2, take=3)], "skip=2, take=3 of 'b', which has 4 rows"),
     ],
