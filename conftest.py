@@ -46,7 +46,8 @@ def _birds() -> Any:
     from datasets_core.store.table import RowTable
 
     batch = pyarrow.record_batch({"name": ["wren", "owl", "rook"]})
-    standing = standing_of_file("birds-train-00000-of-00001.arrow", [3])
+    name = "birds-train-00000-of-00001.arrow"
+    standing = standing_of_file(f"birds/{name}", name, [3])
     return Dataset(RowTable.from_shards([MemoryShard([batch], batch.schema, standing)]))
 
 

@@ -19,8 +19,9 @@ def builder_from_directories(
 ) -> ReadOnlyBuilder:
     """The builder of several prepared datasets as one: a split has the rows of all folders, in their order.
 
-    What is recorded of the dataset is taken from the first folder; a version only where all have the same one.  Row ids begin
-    with as much of the path of a file as tells it from files of the other folders.
+    What is recorded of the dataset is taken from the first folder; a version only where all have the same one.  Row ids name a
+    file by its path below the folder that holds all folders: they differ from those of one folder by itself, and an id of that
+    kind is none here.
 
     Args:
         paths: folders, or URLs, as for `builder_from_directory`.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from datasets_core.errors import RowIdError
 
 _SHARD_NUMBER = re.compile(r"-([0-9]{1,18})-of-[0-9]+(?:\.[^/]*)?$")
+_MOST_NAMED = 5
 _INDEX = re.compile(r"0|[1-9][0-9]{0,18}")
 
 
@@ -45,3 +46,13 @@ def shard_number(name: str, total: int, file_name: Callable[[int], str]) -> int 
     found = _SHARD_NUMBER.search(name)
     shard = int(found[1]) if found else total
     return shard if shard < total and file_name(shard) == name else None
+
+
+def alike_names(name: str, known: Iterable[str]) -> str:
+    """The files of joined folders whose names end in `name`, as words of a message; none for none.
+
+    >>> alike_names("a.arrow", ["x/a.arrow", "y/a.arrow", "y/b.arrow"])
+    ", but 'x/a.arrow', 'y/a.arrow' are"
+    """
+    alike = [own for own in known if own.endswith(f"/{name}")][:_MOST_NAMED]
+    return f", but {', '.join(map(repr, alike))} {'is' if len(alike) == 1 else 'are'}" if alike else ""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import Any
 
 from datasets_core.errors import ConfigurationError, NotPreparedError, RowIdError, RowIndexError, UnknownSplitError
 from datasets_core.meta.file_instruction import FileInstruction as FileInstruction
 from datasets_core.meta.naming import shard_file_name
-from datasets_core.meta.row_ids import parse_row_id, row_id, shard_number
+from datasets_core.meta.row_ids import alike_names, parse_row_id, row_id, shard_number
 from datasets_core.meta.shard_lengths import ShardLengths
 from datasets_core.meta.split import ALL, AbsoluteRange, is_split_name, parse_split
 from datasets_core.meta.sub_split import SubSplitInfo as SubSplitInfo
@@ -130,7 +131,8 @@ class SplitInfo:
         name, place = parse_row_id(id)
         shard = self._shard(name)
         if shard is None:
-            raise RowIdError(id, f"no file of split {self.name!r} is called {name!r}", dataset=self.dataset_name)
+            alike = alike_names(name, self.shard_names or ())
+            raise RowIdError(id, f"no file of split {self.name!r} is called {name!r}{alike}", dataset=self.dataset_name)
         rows = self.shards[shard]
         if place >= rows:
             raise RowIdError(id, f"that file has {rows} rows", dataset=self.dataset_name)
@@ -144,9 +146,7 @@ class SplitInfo:
         is_numbered = shard_number(self.shard_names[0], 1, self.file_name) == 0 and "/" not in self.shard_names[0]
         if is_numbered:
             return None
-        # Names of joined folders begin with parts of a path, of which an id may have fewer.
-        alike = [shard for shard, own in enumerate(self.shard_names) if own == name or own.endswith(f"/{name}")]
-        return alike[0] if len(alike) == 1 else None
+        return next((shard for shard, own in enumerate(self.shard_names) if own == name), None)
 
     def to_dict(self) -> dict[str, Any]:
         """The form in which Hugging Face `datasets` stores a split."""
@@ -256,7 +256,8 @@ class SplitDict(dict[str, SplitInfo]):
         for split, info in self.items():
             if info._shard(name) is not None:
                 return split, info.locate(id)
-        raise RowIdError(id, f"no file is called {name!r}", dataset=self.dataset_name)
+        alike = alike_names(name, chain.from_iterable(info.shard_names or () for info in self.values()))
+        raise RowIdError(id, f"no file is called {name!r}{alike}", dataset=self.dataset_name)
 
     def __setitem__(self, key: str, value: SplitInfo) -> None:
         if key != value.name:

@@ -31,7 +31,9 @@ class Identified(Tabled):
     def row_id(self, index: int) -> str:
         """The id of a row: `'<file name of its shard>__<number in that file>'`.
 
-        Files of the same name, as two versions of a dataset have them, are told apart by the folders above them.
+        Files of the same name, as two versions of a dataset have them, are told apart by the folders above them where their
+        rows are concatenated; all that is made of the result calls them so.  Rows that are written anew, as `map`,
+        `flatten_indices` and `save_to_disk` do it, are rows of another file, which are not known by these ids.
 
         Args:
             index: number of the row; one below 0 counts from the end.
@@ -124,11 +126,8 @@ class Identified(Tabled):
     def _key(self, places: Places, names: FileNames, id: Any) -> int:
         name, row = parse_row_id(id)
         found = names.find(name)
-        if not found:
-            raise RowIdError(id, f"they stand in no file called {name!r}", dataset=self._title())
-        if len(found) > 1:
-            alike = ", ".join(repr(names.names[file]) for file in found[:5])
-            raise RowIdError(id, f"they stand in {len(found)} files of that name, {alike}", dataset=self._title())
+        if len(found) != 1:
+            raise RowIdError(id, names.reason(name), dataset=self._title())
         return places.key(found[0], row)
 
     def _in_index(self, places: Places, key: int) -> int:
@@ -148,7 +147,7 @@ class Identified(Tabled):
     def _file_names(self) -> tuple[Places, FileNames]:
         places = self._table.places
         if self._names is None or self._names[0] is not places:
-            self._names = places, FileNames(places.paths)
+            self._names = places, FileNames(places.paths, places.names)
         return self._names
 
     def _title(self) -> str:

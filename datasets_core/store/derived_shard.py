@@ -54,7 +54,7 @@ class DerivedShard:
         for table, pieces, offsets in self._origins():
             places = table.places
             if places.paths:
-                return Standing(places.paths, places.files[pieces], places.firsts[pieces] + offsets)
+                return Standing(places.paths, places.names, places.files[pieces], places.firsts[pieces] + offsets)
         return None
 
     def _origins(self) -> Iterable[tuple[RowTable, Ints, Ints]]:

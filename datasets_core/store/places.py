@@ -17,11 +17,13 @@ class Standing(NamedTuple):
 
     Attributes:
         paths: shard files.
+        names: what row ids call each of them.
         files: for each batch the number of its file in `paths`, -1 where it stands in none; None: all stand in the first.
         firsts: for each batch the number of its first row in that file.
     """
 
     paths: tuple[str, ...]
+    names: tuple[str, ...]
     files: Ints | None
     firsts: Ints
 
@@ -34,17 +36,17 @@ class Stands(Protocol):
         ...
 
 
-def standing_of_file(path: str, rows: Sequence[int]) -> Standing:
+def standing_of_file(path: str, name: str, rows: Sequence[int]) -> Standing:
     """That of a shard file with batches of so many rows.
 
-    >>> standing_of_file("a.arrow", [3, 2]).firsts.tolist()
+    >>> standing_of_file("/birds/a.arrow", "a.arrow", [3, 2]).firsts.tolist()
     [0, 3]
     """
     runs = rows.runs if isinstance(rows, BatchRows) else ()
     if len(runs) == 1 or (len(runs) == 2 and runs[1][1] == 1):  # as nearly all: batches of one size, but for the last
-        return Standing((path,), None, np.arange(len(rows), dtype=np.int64) * runs[0][0])
+        return Standing((path,), (name,), None, np.arange(len(rows), dtype=np.int64) * runs[0][0])
     counts = counts_of(rows)
-    return Standing((path,), None, np.cumsum(counts) - counts)
+    return Standing((path,), (name,), None, np.cumsum(counts) - counts)
 
 
 class Places:
@@ -57,25 +59,30 @@ class Places:
         pieces: of the table (`store/pieces.py`).
 
     Attributes:
-        paths: the files, in the order in which they first come.
+        paths: the files of all shards, also of those that have no piece: what a file is called does not depend on the slice.
+        names: what row ids call each file, as far as no other file is called so.
         bases: for each file, the key of its first row.
     """
 
     def __init__(self, shards: Sequence[Stands], pieces: Ints) -> None:
         numbers: dict[str, int] = {}
+        names: list[str] = []
         self.files, self.firsts = np.full(len(pieces), -1, np.int64), np.zeros(len(pieces), np.int64)
         for shard, chosen in _by_shard(pieces[:, 0]):
             found = shards[shard].standing()
             if found is None:
                 continue
-            own = [numbers.setdefault(path, len(numbers)) for path in found.paths]
+            own = _numbered(numbers, names, found)
             batches = pieces[chosen, 1]
             if found.files is None:
                 self.files[chosen] = own[0]
             else:
                 self.files[chosen] = np.array([*own, -1], np.int64)[found.files[batches]]
             self.firsts[chosen] = found.firsts[batches] + pieces[chosen, 2]
-        self.paths = tuple(numbers)
+        for number in sorted({*range(len(shards))}.difference(pieces[:, 0].tolist())):
+            if found := shards[number].standing():
+                _numbered(numbers, names, found)
+        self.paths, self.names = tuple(numbers), tuple(names)
         self._rows = pieces[:, 3]
         ends = np.cumsum(self._rows)
         self._starts: Ints = ends - self._rows
@@ -126,6 +133,16 @@ class Places:
         """Every row of the table that has a key."""
         found = np.flatnonzero((self._lows >= 0) & (self._lows <= key) & (key < self._lows + self._rows))
         return self._starts[found] + key - self._lows[found]
+
+
+def _numbered(numbers: dict[str, int], names: list[str], found: Standing) -> list[int]:
+    """The numbers of files, which get one if they have none."""
+    own = []
+    for path, name in zip(found.paths, found.names, strict=True):
+        own.append(numbers.setdefault(path, len(numbers)))
+        if own[-1] == len(names):
+            names.append(name)
+    return own
 
 
 def _by_shard(shards: Ints) -> Iterable[tuple[int, slice | Ints]]:

@@ -431,14 +431,23 @@ class RowTable:
         pieces = self._pieces.copy()
         pieces[:, 0] = numbers.reshape(-1)
         in_memory = [index for index, shard in enumerate(shards) if shard.path is None]
+        elsewhere = self._files_elsewhere(len(shards))
         if in_memory:  # only the rows that this table shows travel
             held = np.flatnonzero(np.isin(pieces[:, 0], in_memory))
             places = self.places
-            standing = Standing(places.paths, places.files[held], places.firsts[held]) if places.paths else None
+            known = places.paths, places.names, places.files[held], places.firsts[held]
+            standing = Standing(*known) if places.paths else None
             shards.append(MemoryShard([self.piece(k) for k in held.tolist()], self.schema, standing))
             pieces[held, 0], pieces[held, 1], pieces[held, 2] = len(shards) - 1, np.arange(len(held)), 0
             shards = [_NOTHING if index in in_memory else shard for index, shard in enumerate(shards)]
-        return _restored, (shards, self.schema.serialize().to_pybytes(), pieces)
+        return _restored, (shards + elsewhere, self.schema.serialize().to_pybytes(), pieces)
+
+    def _files_elsewhere(self, used: int) -> list[Shard]:
+        """What stands for shards that stay behind, where files have the same name: of such, ids tell more of the path."""
+        if used == len(self._shards) or len(set(self.places.names)) == len(self.places.names):
+            return []
+        places = self.places
+        return [MemoryShard([], self.schema, Standing(places.paths, places.names, None, np.zeros(0, np.int64)))]
 
 
 def _restored(shards: list[Shard], schema: bytes, pieces: Ints) -> RowTable:

@@ -1,3 +1,5 @@
+import itertools
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -5,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, builder_from_directories, load_dataset_builder
+from datasets_core import Dataset, ReadConfig, builder_from_directories, load_dataset_builder
 from datasets_core.building.prepared import ReadOnlyBuilder
-from datasets_core.errors import ConfigurationError, DatasetNotFoundError
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError, RowIdError
 
 
 def prepare(folder: Path, splits: dict[str, list[Any]], **options: Any) -> Path:
@@ -49,6 +51,38 @@ def test_row_ids_tell_the_folders_apart(two: list[Path]) -> None:
     assert builder.info.splits is not None
     assert [builder.info.splits.locate(each) for each in ids] == [("train", row) for row in range(5)]
     assert rows.locate(builder.info.splits["train"].row_id(3)) == 3
+
+
+def test_a_row_has_one_id_in_slices_streams_and_the_record_of_the_splits(two: list[Path]) -> None:
+    builder = builder_from_directories(two)
+    splits = builder.info.splits
+    assert splits is not None
+    rows = builder.as_dataset("train")
+    ids = [splits["train"].row_id(row) for row in range(5)]
+    assert ids[0].startswith("one/built/") and ids[3].startswith("two/built/")
+    assert rows.row_ids() == ids
+    assert [row["row_id"] for row in builder.as_dataset("train", read_config=ReadConfig(add_row_id=True))] == ids
+    for start, stop in itertools.combinations(range(6), 2):
+        part = builder.as_dataset(f"train[{start}:{stop}]")
+        sliced = splits[f"train[{start}:{stop}]"]
+        assert part.row_ids() == rows.select(range(start, stop)).row_ids() == ids[start:stop]
+        assert [sliced.row_id(row) for row in range(stop - start)] == ids[start:stop]
+        assert [part.locate(each) for each in ids[start:stop]] == list(range(stop - start))
+    assert [splits.locate(each) for each in ids] == [("train", row) for row in range(5)]
+    assert builder.as_dataset("train", in_memory=True).row_ids() == ids
+    assert pickle.loads(pickle.dumps(rows.select(range(3, 5)))).row_ids() == ids[3:]
+
+
+def test_an_id_of_one_of_the_folders_means_no_row_of_all(two: list[Path]) -> None:
+    builder = builder_from_directories(two)
+    own = builder_from_directories(two[:1]).as_dataset("train").row_id(1)
+    assert builder.info.splits is not None
+    for ask in (builder.as_dataset("train").locate, builder.info.splits.locate, builder.info.splits["train"].locate):
+        with pytest.raises(RowIdError, match=r"one/built/.*two/built/"):
+            ask(own)
+    for ask in (builder.as_dataset("train[3:]").locate, builder.info.splits["train[3:]"].locate):
+        with pytest.raises(RowIdError):
+            ask(own)
 
 
 def test_the_order_is_that_of_the_folders(two: list[Path]) -> None:

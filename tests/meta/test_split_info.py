@@ -252,11 +252,16 @@ def test_the_id_of_a_row_that_is_not_there_is_refused(splits: SplitDict, index: 
         splits["train"].row_id(index)
 
 
-def test_ids_of_joined_folders_may_have_less_of_the_path() -> None:
+def test_ids_of_joined_folders_have_all_of_the_path_below_them() -> None:
     names = [f"{version}/{build}/birds-train-00000-of-00001.arrow" for version, build in (("1.0.0", "a"), ("2.0.0", "b"))]
     train = SplitInfo("train", num_examples=5, shard_lengths=[3, 2], shard_names=names)
     assert [train.locate(train.row_id(row)) for row in range(5)] == [0, 1, 2, 3, 4]
-    assert train.locate("b/birds-train-00000-of-00001.arrow__1") == 4
-    for unknown in ("birds-train-00000-of-00001.arrow__1", "c/birds-train-00000-of-00001.arrow__1"):
-        with pytest.raises(RowIdError):
-            train.locate(unknown)
+    for other, reason in (
+        ("c/birds-train-00000-of-00001.arrow__1", "no file of split 'train' is called 'c/birds"),
+        ("birds-train-00000-of-00001.arrow__1", r"but '1\.0\.0/a/.*', '2\.0\.0/b/.*' are"),
+        ("b/birds-train-00000-of-00001.arrow__1", r"but '2\.0\.0/b/.*' is"),
+    ):
+        with pytest.raises(RowIdError, match=reason):
+            train.locate(other)
+        with pytest.raises(RowIdError, match=reason.replace(" of split 'train'", "")):
+            SplitDict({"train": train}).locate(other)

@@ -274,6 +274,26 @@ def test_files_of_the_same_name_are_told_apart_by_their_folders(tmp_path: Path) 
     assert new.as_dataset("train").locate(ids[60]) == 10
 
 
+@pytest.mark.parametrize(
+    "derived",
+    [
+        pytest.param(lambda both: both.select(range(60, 70)), id="a run"),
+        pytest.param(lambda both: pickle.loads(pickle.dumps(both.select(range(60, 70)))), id="a run, elsewhere"),
+        pytest.param(lambda both: both.add_column("more", list(range(100))).select(range(60, 70)), id="a column more"),
+        pytest.param(lambda both: concatenate_datasets([both.select(range(60, 70)), both.select([60])]), id="united"),
+        pytest.param(lambda both: both.rename_column("n", "m").skip(60).take(10).shuffle(seed=1).sort("m"), id="sorted"),
+    ],
+)
+def test_a_row_of_a_union_has_one_id_in_all_that_is_made_of_it(tmp_path: Path, derived: Callable[[Dataset], Dataset]) -> None:
+    old, new = built(tmp_path), built(tmp_path, Later)
+    both = concatenate_datasets([old.as_dataset("train"), new.as_dataset("train")])
+    part = derived(both)
+    assert part.row_ids(range(10)) == both.row_ids(range(60, 70))
+    assert part.locate(both.row_id(62)) == 2
+    with pytest.raises(RowIdError, match="in 2 files of that name"):  # it fits a row of either version
+        part.locate(old.as_dataset("train").row_id(12))
+
+
 def test_neither_ids_nor_places_open_a_shard(tmp_path: Path) -> None:
     dataset = built(tmp_path).as_dataset("train")
     order = random.Random(1).sample(range(50), 50)

@@ -89,6 +89,29 @@ def test_rows_of_no_build_stand_nowhere(dataset: tuple[str, Manifest]) -> None:
     assert places.rows(np.arange(6)).tolist() == [5, 6, 7, 8, 9, -1]
 
 
+def test_a_slice_knows_the_files_of_all_shards(dataset: tuple[str, Manifest]) -> None:
+    folder, manifest = dataset
+    table = open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()))
+    names = [f"reviews-train-{number:05d}-of-00005.arrow" for number in range(5)]
+    part = table.slice(45, 50)
+    assert sorted(part.places.names) == names
+    assert _found(part) == _expected(list(range(45, 50)))
+    assert [path.rpartition("/")[2] for path in part.places.paths] == [*part.places.names]
+
+
+def test_files_of_one_name_are_known_where_a_slice_travels(described: pa.Table, tmp_path: Path, build: Build) -> None:
+    tables = []
+    for name in "ab":
+        folder, manifest = build(str(tmp_path / name), described)
+        tables.append(open_rows(folder, manifest, row_ranges("train", manifest.split_lengths())))
+    part = RowTable.concat(tables).slice(5, 10)
+    moved = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(part))))
+    assert sorted(moved.places.paths) == sorted(part.places.paths)
+    assert len(moved.places.paths) == 2 * len(tables[0].places.paths)
+    assert moved.to_table() == part.to_table()
+    assert moved.files == part.files
+
+
 def test_places_open_nothing(tmp_path: Path, described: pa.Table, build: Build) -> None:
     folder, manifest = build(str(tmp_path / "d"), described)
     rows = open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()))
@@ -101,7 +124,7 @@ class _File:
         self.number, self.rows = number, rows
 
     def standing(self) -> Standing:
-        return standing_of_file(f"{self.number}.arrow", self.rows)
+        return standing_of_file(f"/d/{self.number}.arrow", f"{self.number}.arrow", self.rows)
 
 
 @given(
@@ -138,6 +161,6 @@ def test_a_table_is_disjoint_that_has_no_row_of_a_file_twice(rows: RowTable) -> 
 
 @given(st.lists(st.integers(0, 5), max_size=8))
 def test_rows_of_a_file_stand_one_batch_after_the_other(rows: list[int]) -> None:
-    found = standing_of_file("a.arrow", BatchRows(runs(rows)))
+    found = standing_of_file("/d/a.arrow", "a.arrow", BatchRows(runs(rows)))
     assert found.firsts.tolist() == [sum(rows[:batch]) for batch in range(len(rows))]
-    assert standing_of_file("a.arrow", rows).firsts.tolist() == found.firsts.tolist()
+    assert standing_of_file("/d/a.arrow", "a.arrow", rows).firsts.tolist() == found.firsts.tolist()
