@@ -36,7 +36,7 @@ def chosen_files(files: Sequence[FileRows], config: ReadConfig, lengths: Mapping
         lengths: rows of each file of the dataset.
 
     Raises:
-        ConfigurationError: the sort function gave other files, or rows that do not exist, or there are fewer files than pipelines.
+        ConfigurationError: the sort function gave other files, or rows that do not exist, or files are fewer than pipelines.
     """
     found = list(files) if config.sort_function is None else _sorted(files, config.sort_function, lengths)
     count, index = config.pipeline
