@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,8 @@ def find_prepared(
     config: str | None = None,
     pattern: str | Version | None = None,
     storage_options: dict[str, Any] | None = None,
+    *,
+    is_blocked: Callable[[Version], bool] = lambda version: False,
 ) -> Prepared | None:
     """The highest version of a dataset that stands whole below `root`, in either layout; None where there is none.
 
@@ -56,6 +58,7 @@ def find_prepared(
         config: its config; None for the one without a name, or the only one.
         pattern: a version, or a pattern such as `1.*.*`; None for the highest of all.
         storage_options: for fsspec.
+        is_blocked: versions that are passed over.
 
     Raises:
         UnknownConfigError: there are several configs, and `config` names none of them.
@@ -68,6 +71,7 @@ def find_prepared(
         builds
         for version, places in _versions(home, name, config, storage_options)
         if version.match(wanted)
+        and not is_blocked(version)
         and (builds := [found for place in places for found in whole_builds(place, version, storage_options)])
     )
     highest = next(candidates, [])

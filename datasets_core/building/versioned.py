@@ -15,6 +15,7 @@ from datasets_core.errors import (
     BlockedVersionError,
     ExperimentalVersionWarning,
     MissingVersionError,
+    UnknownVersionError,
     UnpreparableVersionError,
 )
 from datasets_core.meta.version import Version, as_version
@@ -75,6 +76,27 @@ class Versioned(Built):
         """Whether this code prepares the picked version: the canonical one, or the highest that is not blocked."""
         return self._version in self._versions.preparable
 
+    @property
+    def is_available(self) -> bool:
+        """Whether the picked version can be had: this code prepares it, or it stands prepared."""
+        if self.is_preparable:
+            return True
+        try:
+            self._take_prepared()
+        except UnpreparableVersionError:
+            return False
+        return True
+
+    @classmethod
+    def blocks(cls, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
+        """Whether the author blocked a version, or a config in it, and why.
+
+        Args:
+            version: the version.
+            config: the name of the config.
+        """
+        return BlockedVersions.of(cls.BLOCKED_VERSIONS).is_blocked(version, config)
+
     def _pick_version(self, requested: str | Version | None) -> None:
         """Take the version that is asked for, of those that config and class list.
 
@@ -91,9 +113,14 @@ class Versioned(Built):
         else:
             supported = getattr(self.config, "supported_versions", None) or self.SUPPORTED_VERSIONS
             self._versions = Versions.of(canonical or NO_VERSION, supported if canonical is not None else ())
-        blocked, config = BlockedVersions.of(self.BLOCKED_VERSIONS), self.config.name
-        self._versions = self._versions.without(lambda version: blocked.is_blocked(version, config)[0])
-        self._version = self._versions.pick(requested, dataset=self.dataset_name)
+        self._versions = self._versions.without(lambda version: self.blocks(version, self.config.name)[0])
+        try:
+            self._version = self._versions.pick(requested, dataset=self.dataset_name)
+        except UnknownVersionError:
+            if Version.is_valid(requested):  # blocked, and not listed any more: not to be read where it is prepared either
+                self._version = as_version(requested)  # type: ignore[arg-type]
+                self._check_blocked()
+            raise
         if requested is not None:
             self.config.version = self._version
         if self._version > self._versions.canonical:
@@ -110,7 +137,7 @@ class Versioned(Built):
         Raises:
             BlockedVersionError: it is blocked, with the reason.
         """
-        is_blocked, reason = BlockedVersions.of(self.BLOCKED_VERSIONS).is_blocked(self._version, self.config.name)
+        is_blocked, reason = self.blocks(self._version, self.config.name)
         if is_blocked:
             config = f"/{self.config.name}" if self.config.name != "default" else ""
             raise BlockedVersionError(f"{self.dataset_name}{config}/{self._version}", reason)

@@ -13,6 +13,15 @@ NO_VERSION = Version("0.0.0")
 EXPERIMENTAL_LATEST = "experimental_latest"
 
 
+def is_pattern(requested: object) -> bool:
+    """Whether what is asked for may be any of several versions.
+
+    >>> is_pattern("1.*.*"), is_pattern("1.0.0"), is_pattern(None)
+    (True, False, False)
+    """
+    return isinstance(requested, str) and requested != EXPERIMENTAL_LATEST and not Version.is_valid(requested)
+
+
 @dataclass(frozen=True, slots=True)
 class Versions:
     """The versions that a builder lists.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from datasets_core.building.builder import DatasetBuilder
@@ -16,6 +16,7 @@ from datasets_core.config import settings
 from datasets_core.errors import DatasetNotFoundError
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.naming import camelcase_to_snakecase
+from datasets_core.meta.version import Version
 from datasets_core.resolve import registry
 from datasets_core.resolve.request import DEFAULT, Request
 
@@ -51,12 +52,18 @@ class PreparedSource:
         return ReadOnlyBuilder(self.found.folder, self.found.manifest, self.request.storage_options)
 
 
-def prepared_source(request: Request, why: str = "does not exist any more") -> PreparedSource | None:
+def prepared_source(
+    request: Request,
+    why: str = "does not exist any more",
+    *,
+    is_blocked: Callable[[Version], bool] = lambda version: False,
+) -> PreparedSource | None:
     """What stands prepared of a dataset whose path is gone: the version that is asked for, else the highest.
 
     Args:
         request: with data files, a data folder or features of the user's own it is another dataset, and not looked for.
         why: what became of the path, for messages.
+        is_blocked: versions that are passed over.
 
     Raises:
         DatasetNotFoundError: the dataset stands there, and not in that version.
@@ -74,7 +81,7 @@ def prepared_source(request: Request, why: str = "does not exist any more") -> P
             continue
         if request.options:
             config = BuilderConfig(config or DEFAULT).create_config_id(dict(request.options))
-        found = find_prepared(root, name, config, pattern)
+        found = find_prepared(root, name, config, pattern, is_blocked=is_blocked)
         if found is None:
             others = [str(version) for version in prepared_versions(root, name, config)]
             wanted = "" if pattern is None else f" of version {str(pattern)!r}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.versions import is_pattern
 from datasets_core.errors import (
     ConfigurationError,
     DatasetNotFoundError,
@@ -37,12 +38,17 @@ def resolve(request: Request) -> DatasetBuilder:
     """
     source = source_of(request)
     try:
-        return source.builder()
+        builder = source.builder()
     except UnknownVersionError as error:
-        builder = _prepared_before(source, error.version)
-        if builder is None:
+        before = _prepared_before(source, f"lists no version {error.version!r}")
+        if before is None:
             raise
-        return builder
+        return before
+    pattern = source.request.version
+    if is_pattern(pattern) and not builder.is_available:
+        before = _prepared_before(source, f"does not prepare version {builder.version}, the highest of {str(pattern)!r}")
+        return before or builder
+    return builder
 
 
 def source_of(request: Request) -> Source:
@@ -85,14 +91,18 @@ def _source_of_missing(request: Request, local: str) -> Source:
     raise _not_found(request, local)
 
 
-def _prepared_before(source: Source, version: str) -> DatasetBuilder | None:
-    """What older code prepared of a version that the present code does not list."""
+def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
+    """What older code prepared of a version that the present code does not list, or does not prepare."""
     from datasets_core.resolve.from_cache import prepared_source
 
     request = source.request
     try:
         request = replace(request, name=request.name or source.default_config_name)
-        prepared = prepared_source(request, f"lists no version {version!r}")
+        blocks = getattr(getattr(source, "builder_class", None), "blocks", None)
+        if blocks is None:
+            prepared = prepared_source(request, why)
+        else:
+            prepared = prepared_source(request, why, is_blocked=lambda version: blocks(version, request.name)[0])
     except (DatasetNotFoundError, UnknownConfigError):
         return None
     return None if prepared is None else prepared.builder()

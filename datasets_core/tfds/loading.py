@@ -10,6 +10,7 @@ from typing import Any
 from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.building.prepared import builder_from_directory as opened_directory
 from datasets_core.building.prepared_folders import find_prepared
+from datasets_core.building.versions import is_pattern
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownVersionError
 from datasets_core.files import is_url
 from datasets_core.meta.builder_name import parse_builder_name
@@ -142,18 +143,26 @@ def builder(
     if cls is not None:
         try:
             made: SplitReading = cls(data_dir=root, **asked.kwargs)
-        except UnknownVersionError:  # older code may have prepared it
-            known = [each.name for each in cls.BUILDER_CONFIGS]
-            default = cls.DEFAULT_BUILDER_CONFIG_NAME or next(iter(known), None)
-            older = find_prepared(root, asked.name, getattr(config, "name", config) or default, version)
+        except UnknownVersionError:
+            older = _prepared_before(cls, asked.name, root, config, version)
             if older is None:
                 raise
-            made = PreparedBuilder.of(ReadOnlyBuilder(older.folder, older.manifest))
+            return older
+        if is_pattern(version) and not made.is_available:
+            return _prepared_before(cls, asked.name, root, config, version) or made
         return made
     found = find_prepared(root, asked.name, getattr(config, "name", config), version)
     if found is None:
         raise _not_found(asked.name, root, version)
     return PreparedBuilder.of(ReadOnlyBuilder(found.folder, found.manifest))
+
+
+def _prepared_before(cls: Any, name: str, root: str, config: Any, version: Any) -> PreparedBuilder | None:
+    """What older code prepared of a version that the present code does not list, or does not prepare."""
+    known = [each.name for each in cls.BUILDER_CONFIGS]
+    wanted = getattr(config, "name", config) or cls.DEFAULT_BUILDER_CONFIG_NAME or next(iter(known), None)
+    found = find_prepared(root, name, wanted, version, is_blocked=lambda each: cls.blocks(each, wanted)[0])
+    return None if found is None else PreparedBuilder.of(ReadOnlyBuilder(found.folder, found.manifest))
 
 
 def _not_found(name: str, root: str, version: str | Version | None) -> DatasetNotFoundError:

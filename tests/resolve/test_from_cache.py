@@ -7,11 +7,13 @@ import pytest
 from datasets_core import Dataset, DatasetBuilder, Features, Value, load_dataset, load_dataset_builder
 from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.errors import (
+    BlockedVersionError,
     ConfigurationError,
     DatasetNotFoundError,
     ExperimentalVersionWarning,
     UnknownConfigError,
     UnknownVersionError,
+    UnpreparableVersionError,
 )
 from datasets_core.resolve.from_cache import prepared_source
 from datasets_core.resolve.request import Request
@@ -88,6 +90,27 @@ def test_a_version_that_the_script_lists_no_more_is_read_where_it_is_prepared(
         place.load(f"{place.script}:1.3.*")
     with pytest.raises(UnknownVersionError, match=r"has no version '3.0.0'"):  # an empty folder
         place.load(f"{place.script}:3.0.0")
+
+
+def test_a_pattern_takes_what_stands_prepared_before_what_nobody_prepares(place: Place) -> None:
+    place.write("2.0.0", ("1.15.0", "1.11.0"))
+    assert place.load(f"{place.script}:1.*.*") == "en 1.10.0"
+    with pytest.raises(UnpreparableVersionError, match=r"Version 1\.15\.0"):
+        place.load(f"{place.script}:1.15.0")
+    with pytest.raises(UnpreparableVersionError, match=r"Version 1\.11\.0"):
+        place.load(f"{place.script}:1.11.*")
+
+
+def test_a_blocked_version_is_not_read_where_it_is_prepared(place: Place) -> None:
+    place.write("2.0.0")
+    script = place.script.read_text()
+    place.script.write_text(script.replace("    DEFAULT", '    BLOCKED_VERSIONS = {"1.10.0": "wrong rows"}\n    DEFAULT', 1))
+    assert place.load(f"{place.script}:1.*.*") == "en 1.2.0"
+    for version in ("1.10.0", "1.10.*"):
+        with pytest.raises((BlockedVersionError, UnknownVersionError)):
+            place.load(f"{place.script}:{version}")
+    with pytest.raises(BlockedVersionError, match="wrong rows"):
+        place.load(f"{place.script}:1.10.0")
 
 
 @pytest.mark.parametrize(

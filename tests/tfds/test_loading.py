@@ -9,10 +9,12 @@ import pytest
 
 from datasets_core import Dataset, load_dataset, tfds
 from datasets_core.errors import (
+    BlockedVersionError,
     ConfigurationError,
     DatasetNotFoundError,
     DatasetsCoreError,
     UnknownVersionError,
+    UnpreparableVersionError,
     UntrustedScriptError,
 )
 
@@ -122,6 +124,40 @@ def test_a_version_that_the_code_lists_no_more_is_read_where_it_is_prepared(numb
     assert len(tfds.load("numbers:1.0.0", split="train", data_dir=data_dir)) == 10
     with pytest.raises(UnknownVersionError, match="'numbers' has no version '3"):
         tfds.builder("numbers:3.*.*", data_dir=data_dir)
+
+
+def test_a_pattern_takes_what_stands_prepared_before_what_nobody_prepares(numbers: Any, data_dir: str) -> None:
+    for version in ("1.2.0", "1.10.0", "1.11.0"):
+        numbers.VERSION = tfds.core.Version(version)
+        numbers(data_dir=data_dir).download_and_prepare()
+    pathlib.Path(data_dir, "numbers", "1.12.0").mkdir()
+    numbers.VERSION, numbers.SUPPORTED_VERSIONS = tfds.core.Version("2.0.0"), [tfds.core.Version("1.15.0"), "3.0.0"]
+    assert str(tfds.builder("numbers:1.*.*", data_dir=data_dir).version) == "1.11.0"
+    numbers.BLOCKED_VERSIONS = tfds.core.BlockedVersions(versions={"1.11.0": "wrong", "3.0.0": None})
+    assert str(tfds.builder("numbers:1.*.*", data_dir=data_dir).version) == "1.10.0"
+    assert len(tfds.load("numbers:1.2.0", split="train", data_dir=data_dir)) == 10
+    with pytest.raises(BlockedVersionError, match="wrong"):
+        tfds.builder("numbers:1.11.0", data_dir=data_dir)
+    with pytest.raises(UnpreparableVersionError, match=r"can be prepared: '2\.0\.0'\.$"):
+        tfds.load("numbers:1.15.*", data_dir=data_dir)
+
+
+def test_a_newer_folder_that_cannot_be_read_hides_no_good_one(numbers: Any, data_dir: str) -> None:
+    built = numbers(data_dir=data_dir)
+    built.download_and_prepare()
+    newer = pathlib.Path(built.data_dir).with_name("9.0.0")
+    shutil.copytree(built.data_dir, newer)
+    for shard in newer.glob("*.arrow"):
+        shard.write_bytes(shard.read_bytes()[:8] + bytes(shard.stat().st_size - 200) + shard.read_bytes()[-192:])
+    shutil.move(newer.parent, newer.parent.with_name("older_numbers"))
+    assert str(tfds.builder("older_numbers", data_dir=data_dir).data_dir).endswith("1.0.0")
+
+
+def test_splits_of_what_is_not_prepared_are_a_key_error(numbers: Any, data_dir: str) -> None:
+    info: Any = tfds.builder("numbers", data_dir=data_dir).info
+    assert dict(info.splits) == {}
+    with pytest.raises(KeyError, match="download_and_prepare"):
+        info.splits["train"]
 
 
 def test_a_folder_opens_without_code(numbers: Any, data_dir: str) -> None:
