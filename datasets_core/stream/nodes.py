@@ -233,6 +233,13 @@ def in_turn(node: Node, turn: int) -> Node:
     return replace(node, below=in_turn(node.below, turn))  # type: ignore[type-var, attr-defined]
 
 
+def bottom(node: Node) -> Ordered:
+    """The rows that a node is made of, as far as their places are known."""
+    while not isinstance(node, Ordered):
+        node = node.below  # type: ignore[attr-defined]
+    return node
+
+
 def _in_round(delivery: Delivery, done: int) -> Delivery:
     after = delivery.after
     return replace(delivery, numbers=None, before=[delivery.before, done], after=lambda row: [after(row), done])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -218,7 +217,15 @@ def even_runs(size: int, parts: int, unit: int = 1) -> list[range]:
     >>> even_runs(10, 3), even_runs(10, 2, unit=4)
     ([range(0, 4), range(4, 7), range(7, 10)], [range(0, 8), range(8, 10)])
     """
-    units = -(-size // unit)
-    share, more = divmod(units, parts)
-    cuts = [min(size, (part * share + min(part, more)) * unit) for part in range(parts + 1)]
-    return [range(start, stop) for start, stop in itertools.pairwise(cuts)]
+    return [even_run(size, parts, part, unit) for part in range(parts)]
+
+
+def even_run(size: int, parts: int, part: int, unit: int = 1) -> range:
+    """One of `even_runs`.
+
+    >>> even_run(10, 3, 2), even_run(10, 10**30, 10**29)
+    (range(7, 10), range(10, 10))
+    """
+    share, more = divmod(-(-size // unit), parts)
+    start, stop = (min(size, (cut * share + min(cut, more)) * unit) for cut in (part, part + 1))
+    return range(start, stop)

@@ -11,6 +11,7 @@ from datasets_core.errors import StreamStateError
 from datasets_core.stream.plan import Share
 
 _VERSION = 1
+_ADVICE = "Give what state_dict() returned, unaltered."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,60 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> P
             "Use the version of the library that saved it."
         )
     if not _is_plan(state["plan"]):
-        raise StreamStateError("The plan of this state is none. Give what state_dict() returned, unaltered.")
+        raise StreamStateError(f"The plan of this state is none. {_ADVICE}")
     _check_plan([list(step) for step in state["plan"]], signature)
     if has_seed and state.get("seed") is None:
         raise StreamStateError("The state has no seed for the order of the files. Give what state_dict() returned.")
-    share = state["share"]
-    return Place(int(state["epoch"]), None if share is None else Share(*share), state["at"], state.get("seed"))
+    if not has_seed and state.get("seed") is not None:
+        raise StreamStateError(f"The state has a seed for the order of the files, and this stream drew none. {_ADVICE}")
+    for name in ("epoch", "seed"):
+        if not _is_whole(state.get(name)) and (name == "epoch" or has_seed):
+            raise StreamStateError(f"The state says {name} {state[name]!r}, which is no whole number. {_ADVICE}")
+    return Place(state["epoch"], _share(state["share"]), state["at"], state.get("seed"))
+
+
+def _share(given: Any) -> Share | None:
+    if given is None:
+        return None
+    if (
+        not isinstance(given, (list, tuple))
+        or len(given) != 2
+        or not all(map(_is_whole, given))
+        or not 0 <= given[0] < given[1]
+    ):
+        raise StreamStateError(f"The state says share {given!r}, which is no number of a part and of parts. {_ADVICE}")
+    return Share(*given)
+
+
+def check_at(at: Any, start: Any, num_rows: int) -> None:
+    """Compare what a state says of the place in the rows with where they begin: it has the same form.
+
+    Args:
+        at: of the state.
+        start: the state before the first row: a number, or lists of such with the number of rows that were read at first.
+        num_rows: how many of these there are.
+
+    Raises:
+        StreamStateError: it has another, or is behind the last row.
+
+    >>> check_at([[5, 0], 1], [[0, 0], 0], 9)
+    """
+    if not _is_like(at, start):
+        raise StreamStateError(f"The state says that it stands at {at!r}, where {start!r} is the beginning. {_ADVICE}")
+    while isinstance(at, (list, tuple)):
+        at = at[0]
+    if at > num_rows:
+        raise StreamStateError(f"The state stands behind row {at}, and there are {num_rows} rows. {_ADVICE}")
+
+
+def _is_like(at: Any, start: Any) -> bool:
+    if not isinstance(start, (list, tuple)):
+        return _is_whole(at) and at >= 0
+    return isinstance(at, (list, tuple)) and len(at) == len(start) and all(map(_is_like, at, start))
+
+
+def _is_whole(given: Any) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool)
 
 
 def _check_plan(theirs: list[list[Any]], ours: list[list[Any]]) -> None:

@@ -21,7 +21,7 @@ from datasets_core.stream.nodes import (
     Windows,
     numbered,
 )
-from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, even_runs
+from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, even_run, even_runs
 
 
 class Step(Protocol):
@@ -349,7 +349,7 @@ class Part(_Plain):
     def _chosen(self) -> range:
         if not self.is_contiguous:
             return range(self.index, self.shards, self.count)
-        return even_runs(self.shards, self.count)[self.index]
+        return even_run(self.shards, self.count, self.index)
 
     def cut(self, rows: int) -> Cut:
         """The rows of the part, of so many."""
@@ -358,7 +358,7 @@ class Part(_Plain):
             runs = even_runs(rows, self.shards, unit)
             return Cut(tuple(runs[shard] for shard in self._chosen()))
         if self.is_contiguous or unit > 1:
-            return Cut((even_runs(rows, self.count, unit)[self.index],))
+            return Cut((even_run(rows, self.count, self.index, unit),))
         return Cut((range(self.index, rows, self.count),))
 
     def on(self, node: Node, epoch: int) -> Node:

@@ -14,9 +14,10 @@ from datasets_core.meta.split import NamedSplit
 from datasets_core.stream.iteration import Cursor, RowIterator, Walk
 from datasets_core.stream.known import Known
 from datasets_core.stream.node import Node, State, batches
+from datasets_core.stream.nodes import bottom
 from datasets_core.stream.plan import Plan, Share
 from datasets_core.stream.shown import Shown
-from datasets_core.stream.state import Place, read, saved
+from datasets_core.stream.state import Place, check_at, read, saved
 from datasets_core.stream.steps import Step
 from datasets_core.stream.torch_loader import join_torch, worker_share
 
@@ -150,7 +151,7 @@ class Streamed(Known):
             state_dict: what `state_dict` gave for this stream, or for one that was made in the same way.
 
         Raises:
-            StreamStateError: it is of another stream.
+            StreamStateError: it is of another stream, or altered.
         """
         self._loaded = place = self._read(state_dict)
         self._epoch = place.epoch
@@ -159,7 +160,7 @@ class Streamed(Known):
         """The rows, and the place that a state says, for an iteration that goes on there.
 
         Raises:
-            StreamStateError: it is of another stream.
+            StreamStateError: it is of another stream, or altered.
         """
         place = self._read(state)
         node = self._node_at(place)
@@ -168,6 +169,8 @@ class Streamed(Known):
 
     def _read(self, state: dict[str, Any]) -> Place:
         place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None)
+        node = self._plan.node(place.epoch, place.share)
+        check_at(place.at, node.start, bottom(node).num_rows)
         if place.seed is not None:
             self._plan = self._plan.with_seed(place.seed)
         return place

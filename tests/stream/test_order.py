@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.stream.order import ENDLESS, Cut, Grouped, Layer, Repeated, Shuffled, even_runs
+from datasets_core.stream.order import ENDLESS, Cut, Grouped, Layer, Repeated, Shuffled, even_run, even_runs
 
 
 def _all(layer: Layer) -> list[int]:
@@ -50,7 +50,7 @@ def test_runs_cover_all_and_begin_at_units(size: int, parts: int, unit: int) -> 
     runs = even_runs(size, parts, unit)
     assert [row for run in runs for row in run] == list(range(size))
     assert all(not run or run.start % unit == 0 for run in runs)
-    assert len(runs) == parts
+    assert runs == [even_run(size, parts, part, unit) for part in range(parts)]
 
 
 def test_runs_differ_by_one_row_at_most() -> None:

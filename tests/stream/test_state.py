@@ -6,7 +6,7 @@ import pytest
 
 from datasets_core.errors import StreamStateError
 from datasets_core.stream.plan import Share
-from datasets_core.stream.state import Place, read, saved
+from datasets_core.stream.state import Place, check_at, read, saved
 
 SIGNATURE = [["8 rows", "ab12"], ["batch(2)", "cd34"]]
 
@@ -89,3 +89,51 @@ def test_a_drawn_seed_goes_with_the_state() -> None:
     del state["seed"]
     with pytest.raises(StreamStateError, match="no seed for the order of the files"):
         read(state, SIGNATURE, has_seed=True)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        ({"epoch": "x"}, "says epoch 'x', which is no whole number"),
+        ({"epoch": None}, "says epoch None"),
+        ({"epoch": 1.5}, "says epoch 1.5"),
+        ({"epoch": True}, "says epoch True"),
+        ({"share": "x"}, "says share 'x', which is no number of a part"),
+        ({"share": [1]}, r"says share \[1\]"),
+        ({"share": [2, 2]}, r"says share \[2, 2\]"),
+        ({"share": [-1, 2]}, r"says share \[-1, 2\]"),
+        ({"share": [0, "2"]}, "says share"),
+        ({"seed": 7}, "has a seed for the order of the files, and this stream drew none"),
+    ],
+)
+def test_an_edited_state_is_refused_by_what_was_edited(edit: dict[str, object], message: str) -> None:
+    with pytest.raises(StreamStateError, match=message):
+        read({**saved(Place(0, None, 7), SIGNATURE), **edit}, SIGNATURE)
+
+
+@pytest.mark.parametrize("seed", ["x", [1], 1.5, True])
+def test_a_seed_that_is_none_is_refused(seed: object) -> None:
+    with pytest.raises(StreamStateError, match="says seed"):
+        read({**saved(Place(0, None, 7, 3), SIGNATURE), "seed": seed}, SIGNATURE, has_seed=True)
+
+
+@pytest.mark.parametrize("at", [0, 9])
+def test_a_place_is_one_of_the_rows_or_behind_them(at: int) -> None:
+    check_at(at, 0, 9)
+    check_at([[at, 3], 10], [[0, 0], 0], 9)
+
+
+@pytest.mark.parametrize("at", [-1, "3", "x", None, 2.5, True, [1], {}])
+def test_a_place_of_another_form_is_refused(at: object) -> None:
+    with pytest.raises(StreamStateError, match="says that it stands at"):
+        check_at(at, 0, 9)
+    with pytest.raises(StreamStateError, match="says that it stands at"):
+        check_at([[at, 0], 0], [[0, 0], 0], 9)
+
+
+@pytest.mark.parametrize("at", [10, 10**30])
+def test_a_place_behind_the_rows_is_refused(at: int) -> None:
+    with pytest.raises(StreamStateError, match=f"stands behind row {at}, and there are 9 rows"):
+        check_at(at, 0, 9)
+    with pytest.raises(StreamStateError, match=f"stands behind row {at}"):
+        check_at([[at, 0], 0], [[0, 0], 0], 9)

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from datasets_core import IterableDataset
-from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, StreamStateError
 from datasets_core.stream.streamed import Streamed, at_least, whole_number
 
 STREAM = IterableDataset.from_dict({"a": [0, 1, 2, 3, 4]})
@@ -33,6 +33,20 @@ def test_a_state_that_is_loaded_is_the_state_until_rows_are_read() -> None:
     assert stream.state_dict() == state
     iter(stream)
     assert stream.state_dict() == state
+
+
+@pytest.mark.parametrize("at", [-1, 6, "x", None, [1]])
+@pytest.mark.parametrize("share", [None, [0, 10**12]])
+def test_a_state_with_a_place_that_is_none_is_refused_at_once(at: object, share: object) -> None:
+    stream = copy.copy(STREAM)
+    state = {**stream.state_dict(), "at": at, "share": share}
+    with pytest.raises(StreamStateError, match="stands"):
+        stream.load_state_dict(state)
+    with pytest.raises(StreamStateError, match="stands"):
+        iter(stream).load_state_dict(state)
+    behind = stream.filter(lambda row: True).repeat(2).shuffle(1).batch(2)
+    with pytest.raises(StreamStateError, match="stands"):
+        behind.load_state_dict({**behind.state_dict(), "at": at})
 
 
 def test_a_last_batch_may_be_left_out() -> None:
