@@ -20,7 +20,7 @@ from datasets_core.store.table import RowTable
 from datasets_core.stream.file_order import FileRows, chosen_files
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.plan import Plan
-from datasets_core.stream.read_config import ReadConfig
+from datasets_core.stream.read_config import ID_COLUMNS, ReadConfig
 from datasets_core.stream.rows_of_files import Order, RowsOfFiles
 
 
@@ -129,15 +129,15 @@ class _Identity:
             f"interleave_cycle_length={order.cycle}",
             f"interleave_block_length={order.block}",
             *shuffle[: 3 if order.seed is not None else 1],
-            *(["repeat_filenames=True"] if order.is_endless else []),
-            f"id columns {', '.join(self.id_columns) or 'none'}",
+            f"repeat_filenames={order.is_endless}",
+            *(f"{field}={column in self.id_columns}" for field, column in ID_COLUMNS.items()),
         ]
-        chosen = "files as a sort function or input_context chose them" if self.read != self.named else "all files in order"
+        chosen = "as a sort function or input_context chose them" if self.read != self.named else "in their order"
         parts = [
             ["dataset", f"{self.dataset} with {sum(shard.rows for shard in self.shards)} rows", self._content()],
             ["split", self.split, _digest(self.named)],
             *(["read config", field, ""] for field in fields),
-            ["read config", chosen, _digest(self.read)],
+            ["read config", f"files {chosen}", _digest(self.read)],
         ]
         return [f"{sum(file.rows for file in self.read)} rows", "", parts]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from datasets_core.errors import StreamStateError
 from datasets_core.stream.plan import Share
@@ -135,16 +134,41 @@ def _check_plan(theirs: list[list[Any]], ours: list[list[Any]]) -> None:
 
 def _check_parts(theirs: list[list[str]], ours: list[list[str]]) -> None:
     """Compare what rows are made of, part by part: the dataset, the split, each field of the read config."""
-    for their, our in itertools.zip_longest(theirs, ours):
-        if their is not None and our is not None and _told(their) == _told(our):
-            continue
-        what = next(part[0] for part in (their, our) if part is not None)
-        texts = ["none" if part is None else part[1] for part in (their, our)]
-        differs = f"{texts[0]}, and this stream {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
-        raise StreamStateError(
-            f"The state is of another {what}: it has {differs}. "
-            "Load it into a stream of the same dataset, split and read config."
-        )
+    their_parts, our_parts = ({_name(part): part for part in parts} for parts in (theirs, ours))
+    found = []
+    for name in dict.fromkeys([*our_parts, *their_parts]):
+        their, our = their_parts.get(name), our_parts.get(name)
+        if their is None or our is None or _told(their) != _told(our):
+            found.append((their, our))
+    if not found:
+        return
+    (their, our), *more = found
+    if more and _is_split_of_one(found[0], more[0]):
+        their, our = more[0]
+    what = next(part[0] for part in (their, our) if part is not None)
+    texts = ["none" if part is None else part[1] for part in (their, our)]
+    differs = f"{texts[0]}, and this stream {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
+    raise StreamStateError(
+        f"The state is of another {what}: it has {differs}. Load it into a stream of the same dataset, split and read config."
+    )
+
+
+_Pair: TypeAlias = tuple[list[str] | None, list[str] | None]
+
+
+def _is_split_of_one(first: _Pair, second: _Pair) -> bool:
+    """Whether the rows differ because another split of the dataset is read: only the splits that are read are compared."""
+    texts = [[None, None] if part is None else part[:2] for part in (*first, *second)]
+    (what, dataset), (_, other), (part, split), (_, other_split) = texts
+    if what != "dataset" or part != "split" or split == other_split:
+        return False
+    return str(dataset).rpartition(" with ")[0] == str(other).rpartition(" with ")[0]
+
+
+def _name(part: list[str]) -> tuple[str, str]:
+    """The part that is meant; of a read config the field, with which its text begins."""
+    what, text, _ = part
+    return what, text.replace("=", " ").split(" ")[0] if what == "read config" else ""
 
 
 def _told(part: list[str]) -> tuple[str, str]:

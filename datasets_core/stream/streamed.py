@@ -118,6 +118,9 @@ class Streamed(Known):
     def state_dict(self) -> dict[str, Any]:
         """Where the latest iteration stands, behind the last row that it gave: plain JSON, of some hundred bytes.
 
+        It is bound to the rows, the split, the read config and the steps of the stream, by their fingerprints: those of another
+        are refused.  Of a dataset that was built the rows of the splits that are read count; others may change meanwhile.
+
         >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
         >>> rows = iter(stream)
         >>> next(rows)

@@ -592,7 +592,11 @@ def test_workers_of_a_loader_share_the_files_and_resume(small: Plain, workers: i
         ("train", True, {"interleave_cycle_length": 3}, "it has interleave_cycle_length=16, and this stream interleave_cycle_"),
         ("train", True, {"interleave_block_length": 1}, "it has interleave_block_length=16, and this stream interleave_block_"),
         ("train", True, {"shuffle_reshuffle_each_iteration": False}, "it has shuffle_reshuffle_each_iteration=True"),
-        ("train", True, {"add_tfds_id": True}, "it has id columns none, and this stream id columns tfds_id"),
+        ("train", True, {"add_tfds_id": True}, "it has add_tfds_id=False, and this stream add_tfds_id=True"),
+        ("train", True, {"repeat_filenames": True}, "it has repeat_filenames=False, and this stream repeat_filenames=True"),
+        ("test", True, {}, "another split: it has train, and this stream test"),
+        ("train+test", True, {}, r"another split: it has train, and this stream train\+test"),
+        ("test[:1]", False, {}, r"another split: it has train, and this stream test\[:1\]"),
         ("train", True, {"interleave_sort_fn": lambda files: files[1:]}, "and this stream files as a sort function"),
     ],
 )

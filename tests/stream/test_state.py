@@ -64,6 +64,28 @@ def test_a_state_of_other_files_is_refused_with_the_part_that_differs(other: lis
         read(saved(Place(0, None, 0), [FILES]), [_files(other)])
 
 
+def test_another_split_of_the_dataset_is_called_that() -> None:
+    """The rows of the splits that are read tell a dataset from others; those of another split differ, too."""
+    state = saved(Place(0, None, 0), [FILES])
+    test = ["split", "test", "ff"]
+
+    with pytest.raises(StreamStateError, match="another split: it has train, and this stream test"):
+        read(state, [_files(["dataset", "birds with 2 rows", "ee"], test)])
+    with pytest.raises(StreamStateError, match="another dataset: it has birds with 9 rows, and this stream owls with 2 rows"):
+        read(state, [_files(["dataset", "owls with 2 rows", "ee"], test)])
+    with pytest.raises(StreamStateError, match="another dataset: it has birds with 9 rows, and this stream birds with 2 rows"):
+        read(state, [_files(["dataset", "birds with 2 rows", "ee"], ["split", "train", "ff"])])
+
+
+def test_fields_of_a_read_config_are_compared_by_name() -> None:
+    more = [*FILES[2], ["read config", "id=True", ""]]
+
+    with pytest.raises(StreamStateError, match="it has none, and this stream seed=1"):
+        read(
+            saved(Place(0, None, 0), [[*FILES[:2], more]]), [[*FILES[:2], [*FILES[2], ["read config", "seed=1", ""], more[-1]]]]
+        )
+
+
 def test_a_part_that_is_missing_differs() -> None:
     with pytest.raises(StreamStateError, match="another read config: it has none, and this stream cycle=2"):
         read(saved(Place(0, None, 0), [["9 rows", "", FILES[2][:2]]]), [FILES])
