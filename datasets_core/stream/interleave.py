@@ -92,7 +92,9 @@ class Interleave:
 
     @cached_property
     def _rounds(self) -> _Rounds:
-        return _Rounds(np.asarray(self.lengths), self._slots, self.block)
+        lengths = np.asarray(self.lengths)
+        # All longer blocks are as good as one that no file fills, and may be no numbers of numpy.
+        return _Rounds(lengths, self._slots, min(self.block, int(lengths.max()) + 1))
 
 
 class _Rounds:

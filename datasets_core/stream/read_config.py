@@ -49,7 +49,8 @@ class ReadConfig:
         add_tfds_id: add the column `tfds_id`: `"<file name>__<row in the file>"`.
         shuffle_seed: decides about the order of files where `shuffle_files=True`; None draws one when the dataset is made,
             which its states carry.  Give one where several machines or processes divide the rows.
-        shuffle_reshuffle_each_iteration: False keeps one order of files for all epochs; None and True change it.
+        shuffle_reshuffle_each_iteration: False keeps one order of files for all epochs; None and True change it with each, so
+            that two files take turns in being first.
         interleave_cycle_length: files that are open at a time; None for 16.  Left alone, it is 1 for data that was written
             in an order that is to be kept (`disable_shuffling`).
         interleave_block_length: rows that are read of a file at a visit; None for 16.

@@ -93,6 +93,18 @@ def test_the_order_is_that_of_the_documentation(case: dict[str, Any]) -> None:
     assert found == case["expected_ids"]
 
 
+@given(LENGTHS, st.sampled_from([2, 3, 2**62, 10**30]), st.sampled_from([31, 2**62, 2**63 - 1, 10**30]))
+def test_numbers_beyond_all_files_and_rows_are_all_of_them(lengths: list[int], cycle: int, block: int) -> None:
+    places = np.arange(sum(lengths))
+    large, small = Interleave(lengths, cycle, block), Interleave(lengths, min(cycle, len(lengths)), 31)
+
+    found, expected = large.at(places), small.at(places)
+
+    assert [each.tolist() for each in found] == [each.tolist() for each in expected]
+    assert large.places_of(*found).tolist() == places.tolist()
+    assert [large.first_behind(place) for place in places] == [small.first_behind(place) for place in places]
+
+
 def test_no_place_is_no_row() -> None:
     assert _at(Interleave([3, 3], 2, 2), []) == []
 
