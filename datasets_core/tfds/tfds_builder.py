@@ -17,7 +17,7 @@ from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepared_folders import whole_builds
 from datasets_core.building.versions import BlockedVersions
-from datasets_core.errors import ConfigurationError, DatasetBuildError, ManifestError, UnknownConfigError
+from datasets_core.errors import ConfigurationError, DatasetBuildError, ManifestError, UnknownConfigError, UnknownOptionError
 from datasets_core.fetch.download_config import DownloadConfig as LibraryDownloadConfig
 from datasets_core.fetch.download_config import DownloadMode
 from datasets_core.files import join
@@ -33,6 +33,7 @@ from datasets_core.tfds.tfds_info import DatasetInfo, text_beside
 logger = logging.getLogger(__name__)
 
 _ROWS, _ARGUMENTS = "rows that were given", "arguments of the hook"  # no names of arguments
+_LIBRARY = ("base_path", "hash", "repo_id", "storage_options", "token", "writer_batch_size")  # change no row
 _FORMATS = {None: "arrow", "arrow": "arrow", "parquet": "parquet", "tfrecord": "arrow", "array_record": "arrow"}
 
 
@@ -74,6 +75,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     Raises:
         MissingVersionError: the builder has no version.
         UnknownVersionError, UnknownConfigError: it has others.
+        UnknownOptionError: an argument that the class does not take.
+        ConfigurationError: a config that has the name of a listed one, and differs.
     """
 
     name: str = ""
@@ -110,9 +113,12 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             config = self.DEFAULT_BUILDER_CONFIG_NAME or self.DEFAULT_CONFIG_NAME or known[0]
         if isinstance(config, str) and config and not known and config != "default":
             raise UnknownConfigError(config, dataset=self.name, known=known)
+        self._check_config(config)
         if self._is_hosted:
             library["data_dir"] = data_dir
         else:
+            for option in library.keys() - set(_LIBRARY):  # it would make other rows in the folder of the plain config
+                raise UnknownOptionError(option, builder=self.name, known=_options_of(type(self)))
             library["cache_dir"] = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
             library["dataset_name"] = self.name  # the folder's, whatever the script is called
             library["hash"] = ""  # a version stands for its rows, whatever the code that made them looked like
@@ -120,6 +126,17 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         self.info.data_dir = self._cache_dir
         if not self._is_hosted:
             self.look_at_built()
+
+    def _check_config(self, config: object) -> None:
+        """Refuse a config of the user's own that would stand in the folder of another."""
+        if not isinstance(config, LibraryConfig):
+            return
+        listed = next((each for each in self.BUILDER_CONFIGS if each.name == config.name), config)
+        if listed is not config and listed != config:
+            raise ConfigurationError(
+                f"The config {config.name!r} differs from the one of that name in the BUILDER_CONFIGS of {self.name!r}. "
+                f"Give config={config.name!r}, or another name to your own."
+            )
 
     @classmethod
     def class_name(cls) -> str:
@@ -304,6 +321,12 @@ class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
     def split_generators(self, dl_manager: Any) -> Any:
         """Nothing: see the class."""
         raise DatasetBuildError(f"{self.label} is built by a pipeline of Apache Beam. Build it by _generate_examples instead.")
+
+
+def _options_of(cls: type[Any]) -> list[str]:
+    """What the class and its parents take, each by its own `__init__`, besides what the library says."""
+    found = [name for parent in cls.__mro__ if "__init__" in vars(parent) for name in inspect.signature(parent).parameters]
+    return [name for name in dict.fromkeys(found) if name not in ("self", "args", "kwargs", "library", "cache_dir")][:12]
 
 
 class _Taker:

@@ -21,6 +21,7 @@ from datasets_core.errors import (
     ExperimentalVersionWarning,
     ManualDownloadError,
     MissingVersionError,
+    UnknownOptionError,
 )
 
 GOLDEN = pathlib.Path(__file__).parents[1]
@@ -465,3 +466,43 @@ def test_builder_configs_are_chosen_by_name_by_value_and_by_default(data_dir: st
         ]
     with pytest.raises(ConfigurationError, match="once"):
         Configured(data_dir=data_dir, config="nothing")
+
+
+class _Tongue(tfds.core.BuilderConfig):
+    def __init__(self, *, lang: str = "en", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.lang = lang
+
+
+class _Tongues(One, skip_registration=True):
+    VERSION = "1.0.0"
+    BUILDER_CONFIGS = [_Tongue(name="a"), _Tongue(name="b", lang="fr")]  # noqa: RUF012
+
+    def __init__(self, *, limit: int = 1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.limit = limit
+
+    def _generate_examples(self) -> Any:
+        yield 0, {"x": self.limit}
+
+
+@pytest.mark.parametrize("option", [{"lang": "fr"}, {"description": "other"}, {"name": "b"}, {"features": {"x": np.int8}}])
+def test_options_that_would_change_the_rows_of_a_config_are_refused(option: Any, data_dir: str) -> None:
+    with pytest.raises(UnknownOptionError, match="limit"):
+        type("Tongues", (_Tongues,), {}, skip_registration=True)(data_dir=data_dir, **option)
+    assert not os.path.exists(data_dir)
+
+
+def test_what_a_class_takes_itself_may_stand_in_its_name(data_dir: str) -> None:
+    type("Tongues", (_Tongues,), {})
+    assert list(tfds.load("tongues/b/limit=7", split="train", data_dir=data_dir)) == [{"x": 7}]
+    with pytest.raises(TypeError, match="lang"):
+        tfds.load("tongues/lang=fr", data_dir=data_dir)
+
+
+def test_a_config_that_differs_from_the_listed_one_of_its_name_is_refused(data_dir: str) -> None:
+    made = type("Tongues", (_Tongues,), {}, skip_registration=True)
+    with pytest.raises(ConfigurationError, match=r"'a'.*differs"):
+        made(data_dir=data_dir, config=_Tongue(name="a", lang="ZZ"))
+    assert made(data_dir=data_dir, config=_Tongue(name="a")).builder_config.lang == "en"
+    assert made(data_dir=data_dir, config=_Tongue(name="c", lang="ZZ")).data_dir.endswith("tongues/c/1.0.0")
