@@ -15,6 +15,7 @@ from datasets_core.features.labels import ClassLabel
 from datasets_core.optional import needed
 from datasets_core.tfds.features import AUDIO
 from datasets_core.tfds.image_arrays import ImageArray
+from datasets_core.tfds.kinds import kind_of
 from datasets_core.tfds.numpy_elements import as_numpy
 
 Show = Callable[[Any], str]
@@ -105,7 +106,7 @@ def _show(feature: Any) -> Show:
     if isinstance(feature, ImageArray):
         return _picture
     if isinstance(feature, List) and str(feature.id).startswith(AUDIO):
-        rate = int(str(feature.id).removeprefix(AUDIO).strip() or 16_000)
+        rate = int(kind_of(feature).removeprefix(AUDIO).strip() or 16_000)
         return lambda samples: _sound(samples, rate)
     return _decoded if getattr(feature, "dtype", None) == "string" else _text
 

@@ -23,7 +23,8 @@ from datasets_core.features.schema import Features
 from datasets_core.features.translation import Translation as LibraryTranslation
 from datasets_core.features.translation import TranslationVariableLanguages as LibraryTranslationVariableLanguages
 from datasets_core.tfds.image_arrays import ImageArray
-from datasets_core.tfds.kinds import dtype_name, feature_of, np_dtype_of, shape_of, tensor_of
+from datasets_core.tfds.kinds import dtype_name, feature_of, kind_of, np_dtype_of, shape_of, tensor_of
+from datasets_core.tfds.kinds import optional as optional_of
 
 FeatureConnector = Feature
 Image = ImageArray
@@ -119,7 +120,7 @@ class Text(metaclass=_Made):
             raise ConfigurationError(
                 "Text() with an encoder is gone from TFDS too. Store the text, and encode it when it is read."
             )
-        return Value("string")
+        return optional_of(Value("string")) if optional else Value("string")
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -136,7 +137,7 @@ class Scalar(metaclass=_Made):
 
     def __new__(cls, dtype: Any, *, doc: object = None, optional: bool = False) -> Any:
         """The feature."""
-        return Value(dtype_name(dtype))
+        return optional_of(Value(dtype_name(dtype))) if optional else Value(dtype_name(dtype))
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -167,12 +168,12 @@ class Tensor(metaclass=_Made):
         optional: bool = False,
     ) -> Any:
         """The feature; the encoding is left to the file format."""
-        return tensor_of(shape, dtype)
+        return optional_of(tensor_of(shape, dtype)) if optional else tensor_of(shape, dtype)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
         """Whether the feature is one of arrays or numbers."""
-        return isinstance(feature, (Value, FixedShape)) or (isinstance(feature, List) and not feature.id)
+        return isinstance(feature, (Value, FixedShape)) or (isinstance(feature, List) and not kind_of(feature))
 
 
 class ClassLabel(metaclass=_Made):
@@ -271,7 +272,7 @@ class Video(metaclass=_Made):
     @staticmethod
     def is_one(feature: Any) -> bool:
         """Whether the feature is one of films."""
-        return isinstance(feature, List) and feature.id == VIDEO
+        return isinstance(feature, List) and kind_of(feature) == VIDEO
 
 
 class BBoxFeature(metaclass=_Made):
@@ -288,7 +289,7 @@ class BBoxFeature(metaclass=_Made):
     @staticmethod
     def is_one(feature: Any) -> bool:
         """Whether the feature is one of boxes."""
-        return isinstance(feature, List) and feature.id == BOX
+        return isinstance(feature, List) and kind_of(feature) == BOX
 
 
 class Sequence(metaclass=_Made):
@@ -324,7 +325,7 @@ class Dataset(metaclass=_Made):
     @staticmethod
     def is_one(feature: Any) -> bool:
         """Whether the feature is one of nested datasets."""
-        return isinstance(feature, List) and feature.id == DATASET
+        return isinstance(feature, List) and kind_of(feature) == DATASET
 
 
 class Translation(metaclass=_Made):
@@ -362,12 +363,12 @@ class TranslationVariableLanguages(metaclass=_Made):
 
 
 def Optional(feature: Any, *, doc: object = None) -> FeatureType:  # noqa: N802 - it stands where TFDS has a class
-    """The feature itself: every column of the library may hold None.
+    """The feature, of which a row may lack its value; without it the rows of a builder must have one.
 
     >>> Optional(np.int32)
     Value('int32')
     """
-    return feature_of(feature)
+    return optional_of(feature_of(feature))
 
 
 class BBoxFormat(enum.Enum):

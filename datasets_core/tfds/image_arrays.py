@@ -82,14 +82,23 @@ class ImageArray(Image):
         if isinstance(image, ImageArray):
             return image
         words = (image.id or "").split()
-        if len(words) == 3 and words[0] == _WRITTEN:
-            return cls(shape=tuple(None if size == "None" else int(size) for size in words[1].split("x")), dtype=words[2])
+        if len(words) in (3, 5) and words[0] == _WRITTEN:
+            return cls(
+                shape=tuple(None if size == "None" else int(size) for size in words[1].split("x")), dtype=words[2]
+            ).named(image.id)
         channels = next((count for count, mode in _MODES.items() if mode == image.mode), None)
-        return cls(shape=(None, None, channels))
+        return cls(shape=(None, None, channels)).named(image.id)
+
+    def named(self, id: str | None) -> ImageArray:
+        """The same image with another `id`."""
+        other = ImageArray(shape=self.shape, dtype=self.np_dtype)
+        object.__setattr__(other, "id", id)
+        object.__setattr__(other, "is_skipped", self.is_skipped)
+        return other
 
     def skipped(self) -> ImageArray:
         """The same image, seen as the bytes of its file."""
-        other = ImageArray(shape=self.shape, dtype=self.np_dtype)
+        other = self.named(self.id)
         object.__setattr__(other, "is_skipped", True)
         return other
 
@@ -103,7 +112,7 @@ class ImageArray(Image):
         return f"Image(shape={self.shape!r}, dtype={self.np_dtype.name})"
 
     def __reduce__(self) -> tuple[Callable[..., ImageArray], tuple[Any, ...]]:
-        return _made, (self.shape, self.np_dtype.name, self.is_skipped)
+        return _made, (self.shape, self.np_dtype.name, self.is_skipped, self.id)
 
     def encode_example(self, value: Any) -> dict[str, Any]:
         """What is stored: the bytes of the file that a path leads to or that is open, or an array as PNG.
@@ -142,6 +151,6 @@ class ImageArray(Image):
         return shaped if shaped.dtype == self.np_dtype else shaped.astype(self.np_dtype)
 
 
-def _made(shape: tuple[int | None, ...], dtype: str, is_skipped: bool) -> ImageArray:
-    image = ImageArray(shape=shape, dtype=dtype)
+def _made(shape: tuple[int | None, ...], dtype: str, is_skipped: bool, id: str | None) -> ImageArray:
+    image = ImageArray(shape=shape, dtype=dtype).named(id)
     return image.skipped() if is_skipped else image

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from datasets_core.features.fixed_shape import Array2D, Array3D, Array4D, Array5
 from datasets_core.tfds.image_arrays import ImageArray
 
 _FIXED: dict[int, Any] = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
+_OPTIONAL = "tfds optional"
 _STRINGS = {"str", "string", "object", "str_", "unicode"}
 
 
@@ -153,3 +155,34 @@ def np_dtype_of(feature: FeatureType) -> Any:
     arrow_type = feature_to_arrow(feature)
     is_plain = pa.types.is_integer(arrow_type) or pa.types.is_floating(arrow_type) or pa.types.is_boolean(arrow_type)
     return np.dtype(arrow_type.to_pandas_dtype()) if is_plain else np.dtype(object)
+
+
+def optional(feature: FeatureType) -> FeatureType:
+    """The same feature, of which a row may hold None: its `id` ends with a word that says so; of a dict, all that it holds.
+
+    >>> is_optional(optional({"a": Value("int8")})), is_optional(Value("int8"))
+    (True, False)
+    """
+    if isinstance(feature, dict):
+        return {name: optional(inner) for name, inner in feature.items()}
+    if is_optional(feature) or not hasattr(feature, "id"):
+        return feature
+    other = copy.copy(feature)
+    object.__setattr__(other, "id", f"{kind_of(feature)} {_OPTIONAL}".strip())  # not changed before it is given away
+    return other
+
+
+def is_optional(feature: FeatureType) -> bool:
+    """Whether a row may hold None: see `optional`."""
+    if isinstance(feature, dict):
+        return bool(feature) and all(map(is_optional, feature.values()))
+    return str(getattr(feature, "id", None)).endswith(_OPTIONAL)
+
+
+def kind_of(feature: FeatureType) -> str:
+    """What the `id` of a feature says of it, besides that it is optional.
+
+    >>> kind_of(List(Value("int8"), id="tfds audio 8000 tfds optional"))
+    'tfds audio 8000'
+    """
+    return (getattr(feature, "id", None) or "").removesuffix(_OPTIONAL).rstrip()

@@ -1,63 +1,166 @@
-"""Rows as authors of TFDS builders yield them, made into rows that the library stores: sounds and films are decoded."""
+"""Rows as authors of TFDS builders yield them, made into rows that the library stores: whole, and with files read at once."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from datasets_core.errors import CastError
-from datasets_core.features.base import FeatureType, LargeList, List
+from datasets_core.errors import CastError, CellCastError
+from datasets_core.features.base import FeatureType, LargeList, List, Value
+from datasets_core.features.image import is_pillow_image
+from datasets_core.features.media import Media
+from datasets_core.files import is_url
 from datasets_core.optional import needed
 from datasets_core.tfds.features import AUDIO, DATASET, VIDEO
+from datasets_core.tfds.kinds import is_optional, kind_of
 
 Change = Callable[[Any], Any]
+_NUMBERS = (int, float, complex, np.number, np.bool_)
+_FLOATS = frozenset({"float16", "float32", "float64"})
 
 
-def row_change(features: Mapping[str, FeatureType]) -> Change | None:
-    """What is to be done to a row before it is stored; None where nothing is.
+def row_change(features: Mapping[str, FeatureType]) -> Change:
+    """What is to be done to a row before it is stored: files are read while the author has them open, and nothing may lack.
+
+    A row that needs no change is given back itself.
 
     >>> from datasets_core import tfds
     >>> change = row_change({"x": tfds.features.Dataset(np.int64), "y": tfds.features.Text()})
     >>> change({"x": (number for number in range(3)), "y": "a"})
     {'x': [0, 1, 2], 'y': 'a'}
-    >>> row_change({"y": tfds.features.Text()}) is None
-    True
+    >>> change({"x": [1]})
+    Traceback (most recent call last):
+    datasets_core.errors.CellCastError: Column 'y': the row has no such value. Yield it, or make the feature Optional.
     """
-    changes = {name: change for name, feature in features.items() if (change := _change(feature)) is not None}
-    if not changes:
-        return None
+    plan = [(name, _change(each), is_optional(each), _is_float(each)) for name, each in features.items()]
 
     def changed(row: Any) -> Any:
         if not isinstance(row, Mapping):
             return row  # the library says what is wrong with it
-        return {name: changes[name](value) if name in changes and value is not None else value for name, value in row.items()}
+        new: dict[str, Any] | None = None
+        for name, change, may_lack, is_float in plan:
+            value = row.get(name)
+            if value is None:
+                if may_lack:
+                    continue
+                if not is_float or name not in row:
+                    _refuse("it is None" if name in row else "the row has no such value", _WHOLE, name)
+                made: Any = math.nan
+            elif change is None:
+                continue
+            else:
+                try:
+                    made = change(value)
+                except CellCastError as error:
+                    _refuse(error.reason, error.advice, f"{name}.{error.column}".rstrip("."))
+            if made is not value:
+                new = dict(row) if new is None else new
+                new[name] = made
+        return row if new is None else new
 
     return changed
 
 
+_WHOLE = "Yield it, or make the feature Optional"
+
+
+def _refuse(reason: str, advice: str | None = None, column: str = "") -> NoReturn:
+    raise CellCastError(column, reason, advice=advice)
+
+
+def _is_float(feature: FeatureType) -> bool:
+    """Whether None stands for no number, as it does in TFDS."""
+    return isinstance(feature, Value) and feature.dtype in _FLOATS
+
+
 def _change(feature: FeatureType) -> Change | None:
     if isinstance(feature, dict):
-        return row_change(feature)
+        return _dicts(feature)
+    if isinstance(feature, Media):
+        return _file
+    if isinstance(feature, Value):
+        return _text if feature.dtype in ("string", "large_string") else None
     if not isinstance(feature, (List, LargeList)):
         return None
-    kind = str(feature.id)
+    kind = kind_of(feature)
     if kind.startswith(AUDIO):
         return _samples
     if kind == VIDEO:
-        return _pictures
-    inner = _change(feature.feature)
-    if kind == DATASET or inner is not None:
-        return lambda value: _listed(value, inner)
-    return None
+        return lambda value: _listed(_pictures(value), _file, may_lack=False)
+    inner, of = feature.feature, _change(feature.feature)
+    may_lack = is_optional(inner)
+    if isinstance(inner, Value):
+        refused = () if may_lack or _is_float(inner) else (type(None),)
+        refused = (*refused, *(_NUMBERS if of is not None else ()))
+        return lambda value: _plain(list(value) if kind == DATASET and hasattr(value, "__next__") else value, refused)
+    return lambda value: _listed(value, of, may_lack=may_lack)
 
 
-def _listed(value: Any, change: Change | None) -> Any:
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+def _dicts(features: dict[str, FeatureType]) -> Change:
+    """Of a dict; where all in it are lists, a list of dicts may be given too."""
+    whole = row_change(features)
+    lists = {name: each.feature for name, each in features.items() if isinstance(each, (List, LargeList))}
+    of_each = row_change(lists) if len(lists) == len(features) else None
+
+    def changed(value: Any) -> Any:
+        return whole(value) if isinstance(value, Mapping) or of_each is None else _listed(value, of_each, may_lack=False)
+
+    return changed
+
+
+def _listed(value: Any, change: Change | None, *, may_lack: bool) -> Any:
+    is_array = isinstance(value, np.ndarray) and value.dtype != object and change is not _file
+    if is_array or isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         return value
-    return list(value) if change is None else [None if each is None else change(each) for each in value]
+    made = []
+    for each in value:
+        if each is None and not may_lack:
+            _refuse("one of its items is None", _WHOLE)
+        made.append(each if each is None or change is None else change(each))
+    same = isinstance(value, (list, tuple)) and all(new is old for new, old in zip(made, value, strict=True))
+    return value if same else made
+
+
+def _plain(value: Any, refused: tuple[type, ...]) -> Any:
+    """A list of numbers or texts: only what kinds it holds is looked at."""
+    if refused and isinstance(value, (list, tuple)):
+        for kind in set(map(type, value)):
+            if issubclass(kind, refused):
+                _refuse("one of its items is None" if kind is type(None) else f"it holds a {kind.__name__}, which is no text")
+    return value
+
+
+def _text(value: Any) -> Any:
+    if type(value) is not str and isinstance(value, _NUMBERS):
+        _refuse(f"{value!r} ({type(value).__name__}) is no text", "Yield a str, or declare the feature by a dtype")
+    return value
+
+
+def _file(value: Any) -> Any:
+    """The bytes of a file that a path leads to or that is open; what is no file stays."""
+    path = value
+    if isinstance(value, Mapping):
+        path = value.get("path") if value.get("bytes") is None and value.keys() <= {"bytes", "path"} else None
+    elif is_pillow_image(value):
+        path = getattr(value, "filename", None) or None
+    try:
+        if isinstance(path, (str, os.PathLike)):
+            if is_url(os.fspath(path)):
+                return value
+            with open(path, "rb") as file:
+                return {"bytes": file.read(), "path": os.path.basename(os.fspath(path))}
+        if not hasattr(value, "read"):
+            return value
+        data = value.read()
+    except (OSError, ValueError) as error:
+        _refuse(f"{path!r} cannot be read: {error}", "Yield the path of a file that is there, an open file, or an array")
+    if not isinstance(data, bytes):
+        _refuse(f"{value!r} gives {type(data).__name__}", "Open the file with mode 'rb'")
+    return {"bytes": data, "path": None}
 
 
 def _samples(value: Any) -> Any:

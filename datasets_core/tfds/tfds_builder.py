@@ -17,7 +17,16 @@ from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepared_folders import whole_builds
 from datasets_core.building.versions import BlockedVersions
-from datasets_core.errors import ConfigurationError, DatasetBuildError, ManifestError, UnknownConfigError, UnknownOptionError
+from datasets_core.errors import (
+    CastError,
+    CellCastError,
+    ConfigurationError,
+    DatasetBuildError,
+    DatasetGenerationCastError,
+    ManifestError,
+    UnknownConfigError,
+    UnknownOptionError,
+)
 from datasets_core.fetch.download_config import DownloadConfig as LibraryDownloadConfig
 from datasets_core.fetch.download_config import DownloadMode
 from datasets_core.files import join
@@ -32,7 +41,7 @@ from datasets_core.tfds.tfds_info import DatasetInfo, text_beside
 
 logger = logging.getLogger(__name__)
 
-_ROWS, _ARGUMENTS = "rows that were given", "arguments of the hook"  # no names of arguments
+_ROWS, _ARGUMENTS, _SPLIT = "rows that were given", "arguments of the hook", "name of the split"  # no names of arguments
 _LIBRARY = ("base_path", "hash", "repo_id", "storage_options", "token", "writer_batch_size")  # change no row
 _FORMATS = {None: "arrow", "arrow": "arrow", "parquet": "parquet", "tfrecord": "arrow", "array_record": "arrow"}
 
@@ -189,17 +198,37 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             del vars(self)["_generate_examples"]
         if isinstance(named, Mapping):
             named = [SplitGenerator(str(name), _arguments(rows)) for name, rows in named.items()]
-        if self.lists_are_jobs or not isinstance(named, Iterable):
+        if not isinstance(named, Iterable):
             return named
-        return [_in_one_piece(split) if isinstance(split, SplitGenerator) else split for split in named]
+        return [_told(split, whole=not self.lists_are_jobs) if isinstance(split, SplitGenerator) else split for split in named]
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `DatasetBuilder.generate`."""
-        given = gen_kwargs.get(_ARGUMENTS, gen_kwargs)
+        given = {name: value for name, value in gen_kwargs.items() if name != _SPLIT}
+        given = given.get(_ARGUMENTS, given)
         rows = given[_ROWS] if _ROWS in given else super().generate(given)
-        change = None if self.info.features is None else row_change(self.info.features)
         pairs = iter(rows.items() if isinstance(rows, Mapping) else rows)
-        return pairs if change is None else ((key, change(row)) for key, row in pairs)
+        return pairs if self.info.features is None else self._changed(pairs, gen_kwargs.get(_SPLIT))
+
+    def _changed(self, pairs: Iterator[Any], split: str | None) -> Iterator[tuple[Any, Any]]:
+        """The rows as they are stored; what lacks in one, or cannot be read, is told with its key."""
+        change = row_change(self.info.features)  # type: ignore[arg-type]
+        for number, pair in enumerate(pairs):
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                yield pair  # type: ignore[misc]  # the library says what is wrong with it
+                continue
+            key, row = pair
+            try:
+                changed = change(row)
+            except CastError as error:
+                reason = str(error)
+                if isinstance(error, CellCastError):
+                    advice = error.advice or "Mend the value, or the feature"
+                    reason = f"feature {error.column!r}: {error.reason}. {advice}."
+                raise DatasetGenerationCastError(
+                    f"Row {number} (key {key!r}) of split {split!r} of {self.label} does not fit {reason}", row=number
+                ) from error
+            yield key, changed
 
     # -- the verbs -----------------------------------------------------------------------------------------------------
 
@@ -349,12 +378,12 @@ class _Taken:
         return iter(self.function(*self.args, **self.kwargs))
 
 
-def _in_one_piece(split: SplitGenerator) -> SplitGenerator:
-    """The same split, whose lists are not divided: an author of TFDS counts on all of a list."""
+def _told(split: SplitGenerator, *, whole: bool) -> SplitGenerator:
+    """The same split, which its rows know by name; `whole`: lists are not divided, since an author of TFDS counts on all."""
     given: Any = split.gen_kwargs
     if not isinstance(given, dict | None):
         return split  # the library says what is wrong with it
-    return SplitGenerator(split.name, {_ARGUMENTS: given or {}})
+    return SplitGenerator(split.name, {**({_ARGUMENTS: given or {}} if whole else given or {}), _SPLIT: split.name})
 
 
 def _arguments(rows: Any) -> dict[str, Any]:

@@ -27,7 +27,7 @@ MADE = [
     (F.Sequence(np.int32), List(Value("int32"))),
     (F.Sequence({"a": F.Text()}, length=2), Sequence({"a": Value("string")}, length=2)),
     (F.Translation(["en", "fr"]), Translation(["en", "fr"])),
-    (F.Optional(np.int32), Value("int32")),
+    (F.Optional(np.int32), Value("int32", id="tfds optional")),
 ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from datasets_core import tfds
-from datasets_core.errors import CastError
+from datasets_core.errors import CastError, CellCastError, DatasetGenerationError
 from datasets_core.tfds.rows_in import row_change
 
 F = tfds.features
@@ -23,14 +23,15 @@ def _sound(path: Any) -> Any:
 
 
 def test_plain_rows_need_no_change() -> None:
-    assert row_change(F.FeaturesDict({"a": np.int8, "b": F.Image(), "c": F.Sequence(np.int8), "d": F.BBoxFeature()})) is None
+    change = row_change(F.FeaturesDict({"a": np.int8, "b": F.Image(), "c": F.Sequence(np.int8), "d": F.BBoxFeature()}))
+    row = {"a": 1, "b": np.zeros((2, 2, 3), np.uint8), "c": [1, 2], "d": F.BBox(0, 0, 1, 1)}
+    assert change(row) is row
 
 
 def test_sounds_are_read_as_whole_numbers(tmp_path: Any) -> None:
     pytest.importorskip("soundfile")
     path = _sound(tmp_path / "a.wav")
     change = row_change(F.FeaturesDict({"x": F.Sequence(F.Audio()), "y": {"z": F.Audio()}, "text": F.Text()}))
-    assert change is not None
     with open(path, "rb") as file:
         row = change({"x": [path, [1, 2]], "y": {"z": file}, "text": "a"})
     assert [list(samples) for samples in row["x"]] == [[0, 1000, -1000], [1, 2]]
@@ -41,15 +42,12 @@ def test_sounds_are_read_as_whole_numbers(tmp_path: Any) -> None:
 
 def test_films_are_their_pictures() -> None:
     change = row_change(F.FeaturesDict({"x": F.Video(shape=(None, 2, 2, 3))}))
-    assert change is not None
     assert len(change({"x": np.zeros((4, 2, 2, 3), np.uint8)})["x"]) == 4
 
 
 def test_datasets_in_rows_may_be_generated() -> None:
     change = row_change(F.FeaturesDict({"x": F.Dataset(np.int64)}))
-    assert change is not None
     assert change({"x": (number for number in range(3))}) == {"x": [0, 1, 2]}
-    assert change({"x": None}) == {"x": None}
     assert change("no row") == "no row"
 
 
@@ -73,3 +71,127 @@ def test_such_rows_are_stored_and_read(data_dir: str) -> None:
     assert (row["film"].shape, row["film"][2].max()) == ((3, 2, 2, 1), 3)
     assert row["box"].tolist() == [0.0, 0.25, 0.5, 1.0]
     assert row["steps"]["a"].tolist() == [1, 2]
+
+
+LACKING = {
+    "number": (np.int64, None),
+    "text": (F.Text(), None),
+    "number for a text": (F.Text(), 5),
+    "class": (F.ClassLabel(num_classes=2), None),
+    "image": (F.Image(), None),
+    "truth": (np.bool_, None),
+    "array": (F.Tensor(shape=(2, 2), dtype=np.float32), None),
+    "list": (F.Sequence(np.int64), None),
+    "item": (F.Sequence(np.int64), [1, None]),
+    "item that is a text": (F.Sequence(F.Text()), ["a", None]),
+    "item that is a number": (F.Sequence(F.Text()), ["a", 5]),
+    "item that is an image": (F.Sequence(F.Image()), [None]),
+    "dict": ({"a": np.int64}, None),
+    "value in a dict": ({"a": np.int64}, {}),
+    "column of a sequence": (F.Sequence({"a": np.int64, "b": np.int64}), {"a": [1]}),
+    "value in an item": (F.Sequence({"a": np.int64, "b": np.int64}), [{"a": 1, "b": 2}, {"a": 1}]),
+    "box": (F.BBoxFeature(), None),
+    "film": (F.Video(), None),
+}
+
+
+@pytest.mark.parametrize("case", LACKING)
+def test_what_a_row_lacks_is_refused_unless_it_is_optional(case: str) -> None:
+    feature, value = LACKING[case]
+    with pytest.raises(CellCastError, match="olumn 'x"):
+        row_change(F.FeaturesDict({"x": feature}))({"x": value})
+    with pytest.raises(CellCastError, match=r"'x': the row has no such value\..*Optional"):
+        row_change(F.FeaturesDict({"x": feature}))({})
+    for row in ({}, {"x": None}):
+        assert row_change(F.FeaturesDict({"x": F.Optional(feature)}))(row) is row
+
+
+def test_none_is_no_number_where_a_float_stands() -> None:
+    assert np.isnan(row_change(F.FeaturesDict({"x": np.float32}))({"x": None})["x"])
+    with pytest.raises(CellCastError):
+        row_change(F.FeaturesDict({"x": np.float32}))({})
+
+
+def test_features_stay_optional_where_they_are_copied_and_what_they_are() -> None:
+    import copy
+    import pickle
+
+    features = F.FeaturesDict(
+        {
+            "image": F.Optional(F.Image(shape=(2, 2, 1))),
+            "text": F.Text(optional=True),
+            "sound": F.Optional(F.Audio(sample_rate=8000)),
+        }
+    )
+    for same in (copy.deepcopy(features), pickle.loads(pickle.dumps(features)), F.as_tfds(features)):
+        assert row_change(same)({}) == {}
+        assert same == features
+    assert isinstance(features["sound"], F.Audio)
+
+
+def _built(data_dir: str, features: Any, rows: Any, **options: Any) -> Any:
+    class Built(tfds.core.GeneratorBasedBuilder, skip_registration=True):
+        VERSION = "1.0.0"
+
+        def _info(self) -> Any:
+            return tfds.core.DatasetInfo(builder=self, features=features, disable_shuffling=True)
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return {"train": self._generate_examples()}
+
+        def _generate_examples(self) -> Any:
+            return rows()
+
+    builder = Built(data_dir=data_dir)
+    builder.download_and_prepare(**options)
+    return list(tfds.as_numpy(builder.as_dataset("train")))
+
+
+@pytest.mark.parametrize("form", ["path", "nested", "open", "dict", "pillow"])
+def test_files_are_read_when_their_row_is_yielded(form: str, data_dir: str, tmp_path: Any) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    path = str(tmp_path / "tmp.png")
+
+    def rows() -> Any:
+        for shade in (1, 2, 3):
+            pillow.fromarray(np.full((2, 2, 3), shade, np.uint8)).save(path)
+            if form == "open":
+                with open(path, "rb") as file:
+                    yield shade, {"x": file}
+            elif form == "pillow":
+                with pillow.open(path) as image:
+                    yield shade, {"x": image}
+            else:
+                yield shade, {"x": {"path": path, "nested": [{"y": path}], "dict": {"path": path, "bytes": None}}[form]}
+
+    found = _built(data_dir, {"x": F.Sequence({"y": F.Image()}) if form == "nested" else F.Image()}, rows)
+    images = [row["x"]["y"][0] if form == "nested" else row["x"] for row in found]
+    assert [int(image.max()) for image in images] == [1, 2, 3]
+
+
+def test_a_row_that_lacks_something_is_told_with_its_key_and_split(data_dir: str) -> None:
+    message = r"Row 1 \(key 'second'\) of split 'train' of built .*feature 'x'.*Optional"
+    with pytest.raises(DatasetGenerationError, match=message) as caught:
+        _built(data_dir, {"x": np.int64}, lambda: iter([("first", {"x": 1}), ("second", {})]))
+    assert isinstance(caught.value, ValueError)
+    with pytest.raises(DatasetGenerationError, match=r"key 0.*'train'.*feature 'x'.*nowhere\.png"):
+        _built(data_dir, {"x": F.Image()}, lambda: iter([(0, {"x": "nowhere.png"})]))
+
+
+def test_a_value_of_no_feature_is_refused(data_dir: str) -> None:
+    with pytest.raises(DatasetGenerationError, match="'y'"):
+        _built(data_dir, {"x": np.int64}, lambda: iter([(0, {"x": 1, "y": 2})]))
+
+
+def test_what_is_changed_after_it_was_yielded_does_not_change_what_is_stored(data_dir: str, tmp_path: Any) -> None:
+    path = tmp_path / "a.png"
+    pytest.importorskip("PIL.Image").fromarray(np.zeros((2, 2, 3), np.uint8)).save(path)
+
+    def rows() -> Any:
+        numbers, row = [0], {}
+        for number in range(3):
+            numbers[0] = number
+            row.update(x=str(path), y=numbers)
+            yield number, row
+
+    assert [int(row["y"][0]) for row in _built(data_dir, {"x": F.Image(), "y": F.Sequence(np.int64)}, rows)] == [0, 1, 2]
