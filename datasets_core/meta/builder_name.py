@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from datasets_core.errors import ArgumentTypeError, ReferenceSyntaxError
-from datasets_core.meta.naming import camelcase_to_snakecase
 from datasets_core.meta.reference import VERSION_LIKE
 
 _NAME = re.compile(
@@ -18,6 +17,7 @@ _NAME = re.compile(
     rf"(?::(?P<version>{VERSION_LIKE}))?"
     r"(?:/(?P<options>\w+=[^,]+(?:,\w+=[^,]+)*))?"
 )
+_BEGINS_WORD = re.compile(r"(?<=.)(?=[A-Z][a-z\d])|(?<=[a-z\d])(?=[A-Z])", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,16 @@ def parse_builder_name(text: str, given: Mapping[str, Any] | None = None) -> Bui
         if given and given.get(option) is not None:
             raise ArgumentTypeError(f"{option!r} is said in {text!r} and as an argument. Say it once.")
         kwargs[option] = value
-    return BuilderName(camelcase_to_snakecase(found["name"]), found["namespace"], {**(given or {}), **kwargs})
+    return BuilderName(tfds_name(found["name"]), found["namespace"], {**(given or {}), **kwargs})
+
+
+def tfds_name(class_name: str) -> str:
+    """The name that TensorFlow Datasets gives a class: Hugging Face joins digits to the capitals before them, and it does not.
+
+    >>> tfds_name("HTTPServer2Data"), tfds_name("QM9")
+    ('http_server2_data', 'q_m9')
+    """
+    return _BEGINS_WORD.sub("_", class_name).lower()
 
 
 def _parts(options: str | None) -> list[str]:

@@ -13,7 +13,7 @@ from datasets_core.building.prepared_folders import find_prepared
 from datasets_core.building.versions import is_pattern
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownVersionError
 from datasets_core.files import is_url
-from datasets_core.meta.builder_name import parse_builder_name
+from datasets_core.meta.builder_name import BuilderName, parse_builder_name
 from datasets_core.meta.version import Version
 from datasets_core.store.manifest import Manifest
 from datasets_core.stream.read_config import ReadConfig
@@ -131,12 +131,12 @@ def builder(
         builder_kwargs: `config=`, `version=`, and what the builder takes itself.
 
     Raises:
-        DatasetNotFoundError: neither code nor data of that name is known.
+        DatasetNotFoundError: neither code nor data of that name is known, or it stands in a namespace (`huggingface:name`).
         UnknownVersionError, UnknownConfigError: it has others.
     """
     if isinstance(name, os.PathLike) or _is_path(name):
         return _at_path(os.fspath(name), data_dir, builder_kwargs)
-    asked = parse_builder_name(name, builder_kwargs)
+    asked = _in_no_namespace(parse_builder_name(name, builder_kwargs))
     root = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
     cls: Any = registered(asked.name)
     config, version = asked.kwargs.get("config"), asked.kwargs.get("version")
@@ -155,6 +155,15 @@ def builder(
     if found is None:
         raise _not_found(asked.name, root, version)
     return PreparedBuilder.of(ReadOnlyBuilder(found.folder, found.manifest))
+
+
+def _in_no_namespace(asked: BuilderName) -> BuilderName:
+    if asked.namespace is None:
+        return asked
+    raise DatasetNotFoundError(
+        f"The namespace {asked.namespace!r} of '{asked.namespace}:{asked.name}' is not known: names have none here. "
+        f"Say {asked.name!r}, or load what stands elsewhere with datasets_core.load_dataset."
+    )
 
 
 def _prepared_before(cls: Any, name: str, root: str, config: Any, version: Any) -> PreparedBuilder | None:
@@ -223,7 +232,7 @@ def builder_cls(name: str) -> type[Any]:
     Raises:
         DatasetNotFoundError: there is none of that name.
     """
-    asked = parse_builder_name(name)
+    asked = _in_no_namespace(parse_builder_name(name))
     cls = registered(asked.name)
     if cls is None:
         near = difflib.get_close_matches(asked.name, registered_names(), n=5)

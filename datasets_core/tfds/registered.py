@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 
 from datasets_core.building.class_identity import source_file
-from datasets_core.meta.naming import camelcase_to_snakecase
+from datasets_core.errors import ConfigurationError
+from datasets_core.meta.builder_name import tfds_name
 
 _HOOKS = ("_info", "_split_generators", "_generate_examples", "_shard_iterators_per_split")
+_SCRIPTS = "datasets_core_scripts."  # modules of scripts that were read from a path
 _classes: dict[str, type] = {}
 _lock = threading.Lock()
 _skips: ContextVar[bool] = ContextVar("skips", default=False)
@@ -38,19 +40,43 @@ def name_of(cls: type) -> str:
         path = source_file(cls)
         package = cls.__module__.split(".")
         if path is not None:
-            return camelcase_to_snakecase(os.path.basename(os.path.dirname(os.path.abspath(path))))
+            return tfds_name(os.path.basename(os.path.dirname(os.path.abspath(path))))
         if len(package) > 1:
             return package[-2]
-    return camelcase_to_snakecase(cls.__name__)
+    return tfds_name(cls.__name__)
 
 
 def register(cls: type, name: str) -> bool:
-    """Make a class known by name, unless it is abstract or nobody wants it known.  A class made later takes the name over."""
+    """Make a class known by name, unless it is abstract or nobody wants it known.
+
+    A class that is made again (a cell of a notebook, a module that is loaded again) takes the name over.
+
+    Raises:
+        ConfigurationError: other code has defined a class of that name.
+    """
     if _skips.get() or is_abstract(cls):
         return False
     with _lock:
+        known = _classes.get(name)
+        if known is not None and not _is_same_code(known, cls):
+            raise ConfigurationError(
+                f"{known.__module__}.{known.__qualname__} is a builder called {name!r} already, and so would be "
+                f"{cls.__module__}.{cls.__qualname__}. Rename one, or define it with skip_registration=True."
+            )
         _classes[name] = cls
     return True
+
+
+def _is_same_code(known: type, cls: type) -> bool:
+    """Whether a class stands for the other: of the same module or file, or both of scripts, which paths name and not words.
+
+    A class that `type(…)` makes says only that it is of `abc`: nobody knows whose it is.
+    """
+    modules = [each.__module__.replace("__mp_main__", "__main__") for each in (known, cls)]
+    if modules[0] == modules[1] or "abc" in modules or all(module.startswith(_SCRIPTS) for module in modules):
+        return True
+    files = source_file(known), source_file(cls)
+    return files[0] is not None and files[0] == files[1]
 
 
 def is_abstract(cls: type) -> bool:

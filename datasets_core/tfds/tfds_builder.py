@@ -324,19 +324,19 @@ class GeneratorBasedBuilder(DatasetBuilder):
 
     >>> import tempfile
     >>> from datasets_core import tfds
-    >>> class Squares(tfds.core.GeneratorBasedBuilder):
+    >>> class Cubes(tfds.core.GeneratorBasedBuilder):
     ...     VERSION = tfds.core.Version("1.0.0")
     ...     def _info(self):
-    ...         return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({"square": np.int64}))
+    ...         return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({"cube": np.int64}))
     ...     def _split_generators(self, dl_manager):
     ...         return {"train": self._generate_examples(4)}
     ...     def _generate_examples(self, below):
     ...         for number in range(below):
-    ...             yield number, {"square": number**2}
+    ...             yield number, {"cube": number**3}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     rows, info = tfds.load("squares", split="train", data_dir=folder, with_info=True)
-    ...     sorted(row["square"] for row in rows), info.full_name
-    ([0, 1, 4, 9], 'squares/1.0.0')
+    ...     rows, info = tfds.load("cubes", split="train", data_dir=folder, with_info=True)
+    ...     sorted(row["cube"] for row in rows), info.full_name
+    ([0, 1, 8, 27], 'cubes/1.0.0')
     """
 
 

@@ -64,6 +64,12 @@ def test_what_nobody_knows_is_named_with_what_is_near(numbers: Any, data_dir: st
         tfds.builder_cls("nmbers")
 
 
+@pytest.mark.parametrize("call", [tfds.load, tfds.builder, tfds.builder_cls])
+def test_a_name_in_a_namespace_is_refused(call: Any, numbers: Any) -> None:
+    with pytest.raises(DatasetNotFoundError, match="'huggingface' of 'huggingface:numbers'"):
+        call("huggingface:numbers")
+
+
 def test_download_false_builds_nothing(numbers: Any, data_dir: str) -> None:
     with pytest.raises(DatasetNotFoundError):
         tfds.load("numbers", data_dir=data_dir, download=False)
