@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from datasets_core.features.base import Feature
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
 from datasets_core.meta.info import SupervisedKeysData
 from datasets_core.meta.split_info import SplitDict
@@ -84,7 +85,7 @@ class DatasetInfo(LibraryInfo):
         *,
         builder: Any = None,
         description: str | None = None,
-        features: Mapping[str, Any] | None = None,
+        features: Mapping[str, Any] | Feature | None = None,
         supervised_keys: Any = None,
         disable_shuffling: bool = False,
         nondeterministic_order: bool = False,
@@ -102,7 +103,7 @@ class DatasetInfo(LibraryInfo):
             citation=_plain(citation),
             homepage=homepage or "",
             license=license or "",
-            features=None if features is None else FeaturesDict(features),
+            features=None if features is None else FeaturesDict(_columns(features)),
             splits=split_dict,
             disable_shuffling=disable_shuffling,
         )
@@ -156,6 +157,13 @@ class DatasetInfo(LibraryInfo):
         told.pop("download_checksums", None)
         lines = "".join(f"    {name}={value!r},\n" for name, value in {"full_name": self.full_name, **told}.items())
         return f"tfds.core.DatasetInfo(\n{lines})"
+
+
+def _columns(features: Any) -> Any:
+    """The columns of a feature that is a dict of features in TFDS, such as `Translation`; all others as they are."""
+    flatten = getattr(features, "flatten", None)
+    parts = flatten() if isinstance(features, Feature) and flatten is not None else None
+    return parts if isinstance(parts, dict) else features
 
 
 def _keys(given: Any) -> Any:

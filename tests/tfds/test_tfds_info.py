@@ -39,3 +39,20 @@ def test_texts_beside_a_script_are_read_where_they_are(tmp_path: Any) -> None:
     (tmp_path / "README.md").write_text(" Hello \n")
     assert text_beside(str(tmp_path / "script.py"), "README.md") == "Hello"
     assert text_beside(str(tmp_path / "script.py"), "CITATIONS.bib") == text_beside(None, "README.md") == ""
+
+
+def test_a_translation_may_be_all_columns(data_dir: str) -> None:
+    class Translated(tfds.core.GeneratorBasedBuilder):
+        VERSION = "1.0.0"
+
+        def _info(self) -> Any:
+            features = tfds.features.Translation(languages=["en", "fr"])
+            return tfds.core.DatasetInfo(builder=self, features=features, supervised_keys=("en", "fr"))
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return {"train": [(0, {"en": "yes", "fr": "oui"})]}
+
+        _generate_examples: Any = None
+
+    (pair,) = tfds.load("translated", split="train", data_dir=data_dir, as_supervised=True)
+    assert pair == ("yes", "oui")
