@@ -27,21 +27,25 @@ _CONTINUATION = b"\xff\xff\xff\xff"
 _MAX_OPEN = 64
 _EDGE_BYTES = 1 << 16  # of a file, at each end, that count for its identity
 _MAX_DECODED_BYTES = 256 << 20
+MAX_MAPPED = 1 << 14
+"""Files of a dataset that are mapped at a time: a system allows a process some 65,000 mappings."""
 
 # What pyarrow raises on damaged bytes: ArrowInvalid, ArrowIOError, ArrowSerializationError, and a few builtins.
 DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, MemoryError)
 
 
 class Shelf:
-    """What the shards of one dataset keep: open readers and decoded batches, the latest used of each."""
+    """What the shards of one dataset keep: open readers, decoded batches, and mapped files, the latest of each."""
 
-    def __init__(self, max_open: int = _MAX_OPEN, max_bytes: int = _MAX_DECODED_BYTES) -> None:
+    def __init__(self, max_open: int = _MAX_OPEN, max_bytes: int = _MAX_DECODED_BYTES, max_mapped: int | None = None) -> None:
         self._tokens = itertools.count()
         self._lock = threading.RLock()
         self._max_open, self._max_bytes = max_open, max_bytes
         self._readers: OrderedDict[int, Reader] = OrderedDict()
         self._batches: OrderedDict[tuple[int, int], tuple[pa.RecordBatch, int]] = OrderedDict()
         self._bytes = 0
+        self._max_mapped = MAX_MAPPED if max_mapped is None else max_mapped
+        self._mapped: OrderedDict[int, Callable[[], None]] = OrderedDict()
 
     def token(self) -> int:
         """A name for one shard here."""
@@ -77,8 +81,16 @@ class Shelf:
                 _, (_, gone) = self._batches.popitem(last=False)
                 self._bytes -= gone
 
+    def map(self, token: int, let_go: Callable[[], None]) -> None:
+        """Count a shard among those that are mapped; if they are too many, the first of them is to `let_go`."""
+        with self._lock:
+            self._mapped.setdefault(token, let_go)
+            gone = self._mapped.popitem(last=False)[1] if len(self._mapped) > self._max_mapped else None
+        if gone is not None:
+            gone()
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return Shelf, (self._max_open, self._max_bytes)  # another process keeps its own
+        return Shelf, (self._max_open, self._max_bytes, self._max_mapped)  # another process keeps its own
 
 
 class Shard(Protocol):
@@ -310,6 +322,7 @@ class FileShard:
                 self.is_mapped = False  # compressed: the batch is memory of its own
             if self.is_mapped:
                 self._batches[index] = batch
+                self._shelf.map(self._token, self._batches.clear)
             else:
                 self._shelf.keep(self._token, index, batch)
             return batch

@@ -15,6 +15,7 @@ from datasets_core.errors import DamagedShardError
 from datasets_core.meta.rows import RowRange
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.layout import MANIFEST_NAME, located
+from datasets_core.store.lazy_shards import LazyShards
 from datasets_core.store.manifest import Manifest, ShardRecord
 from datasets_core.store.pieces import BatchRows
 from datasets_core.store.plain_types import plain_schema
@@ -83,8 +84,9 @@ def open_rows(
         first = (records or list(manifest.shards))[:1]  # any of them holds it, whatever the split
         check_shards(folder, first, manifest.file_format, storage_options)
         schema = _stored_schema(manifest, opened(first[0], None)) if first else _described_schema(manifest)
-    shards: list[Shard] = [opened(record, schema) for record in records]
-    held = [loaded(shard) for shard in shards] if in_memory else shards
+    rows = [BatchRows(record.batches) for record in records]
+    shards = LazyShards(rows, lambda number: opened(records[number], schema))
+    held: Sequence[Shard] = [loaded(shard) for shard in shards] if in_memory else shards
     return RowTable.from_shards(held, [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges], schema=schema)
 
 

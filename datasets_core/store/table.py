@@ -16,10 +16,11 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.lazy_shards import LazyShards
 from datasets_core.store.pieces import Ints as Ints
 from datasets_core.store.pieces import cut, pieces_of, stacked, whole_ranges
 from datasets_core.store.places import Places, Standing
-from datasets_core.store.shard import ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of, loaded, paths_of
+from datasets_core.store.shard import MAX_MAPPED, ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of, loaded, paths_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,8 +50,9 @@ class RowTable:
             pieces: one row for each piece: shard, batch, first row in the batch, number of rows (above 0).
         """
         self.schema = schema
-        self._shards = tuple(shards)
+        self._shards = shards if isinstance(shards, LazyShards) else tuple(shards)
         self._pieces = pieces
+        self._holds = len(self._shards) <= MAX_MAPPED
         ends = np.cumsum(pieces[:, 3])
         self.num_rows = int(ends[-1]) if len(ends) else 0
         self.starts: Ints = ends - pieces[:, 3]
@@ -90,7 +92,7 @@ class RowTable:
             ranges: (shard, first row, row behind the last), in reading order; None: every row of every shard.
             schema: of the shards; None: that of the first.
         """
-        rows = [shard.batch_rows() for shard in shards]
+        rows = shards.rows if isinstance(shards, LazyShards) else [shard.batch_rows() for shard in shards]
         pieces = pieces_of(whole_ranges(rows) if ranges is None else ranges, rows)
         if schema is None:
             if not shards:
@@ -169,7 +171,7 @@ class RowTable:
     @property
     def is_all_mapped(self) -> bool:
         """Whether holding any piece is free; see `is_mapped`."""
-        return all(shard.is_mapped for shard in self._shards)
+        return self._holds and all(shard.is_mapped for shard in self._shards)
 
     def whole_files(self) -> list[FileShard] | None:
         """The files, where the rows are all those of local Arrow files, in their order; None for any other rows."""
@@ -226,13 +228,17 @@ class RowTable:
         opened = self._shards[shard].batch(batch)
         if first or rows != opened.num_rows:
             opened = opened.slice(first, rows)
-        if self._shards[shard].is_mapped:  # else the shelf decides how long it is kept
+        if self._holds and self._shards[shard].is_mapped:  # else the shelf decides how long it is kept
             self._opened[k] = opened
         return opened
 
     def is_mapped(self, k: int) -> bool:
-        """Whether holding piece `k` is free; a piece that was decoded (Parquet, compression) takes memory while it is held."""
-        return self._shards[int(self._pieces[k, 0])].is_mapped
+        """Whether holding piece `k` is free.
+
+        A piece that was decoded (Parquet, compression) takes memory while it is held; pieces of very many files take mappings,
+        of which there are only so many.
+        """
+        return self._holds and self._shards[int(self._pieces[k, 0])].is_mapped
 
     @property
     def places(self) -> Places:
@@ -273,7 +279,17 @@ class RowTable:
 
     def to_table(self) -> pa.Table:
         """All rows; views of mapped files stay so."""
-        return pa.Table.from_batches([self.piece(k) for k in range(self.num_pieces)], self.schema)
+        return pa.Table.from_batches(self._held(self.piece(k) for k in range(self.num_pieces)), self.schema)
+
+    def _held(self, batches: Iterable[pa.RecordBatch]) -> list[pa.RecordBatch]:
+        """Views of pieces to be held together; of very many files they are copied."""
+        if self._holds:
+            return list(batches)
+        held: list[pa.RecordBatch] = []
+        rest = iter(batches)
+        while part := list(itertools.islice(rest, MAX_MAPPED)):
+            held.append(pa.concat_batches(part) if len(part) > 1 else part[0])
+        return held
 
     # -- other tables --------------------------------------------------------------------------------------------------
 
@@ -345,8 +361,8 @@ class RowTable:
         if (len(breaks) + 1) * _ROWS_PER_RUN <= len(rows) or not len(breaks):
             runs = itertools.pairwise([0, *breaks.tolist(), len(rows)])
             spans = [(int(rows[start]), int(rows[stop - 1]) + 1) for start, stop in runs]
-            batches = [batch for start, stop in spans for batch in self.batches(start=start, stop=stop)]
-            return pa.Table.from_batches(batches, self.schema)
+            batches = (batch for start, stop in spans for batch in self.batches(start=start, stop=stop))
+            return pa.Table.from_batches(self._held(batches), self.schema)
         if len(rows) == 1:
             k, offset = self.locate(low)
             return pa.Table.from_batches([self.piece(k).slice(offset, 1)], self.schema)
@@ -403,7 +419,7 @@ class RowTable:
         """The rows by one gather over a copy of the pieces that are touched; None where the copy would cost more."""
         counts = np.bincount(pieces, minlength=self.num_pieces)
         touched = np.flatnonzero(counts)
-        if len(rows) * _WHOLE_PART < int(self._pieces[touched, 3].sum()):
+        if len(rows) * _WHOLE_PART < int(self._pieces[touched, 3].sum()) or len(touched) > MAX_MAPPED:
             return None
         num_bytes, batches = 0, []
         for k in touched.tolist():

@@ -6,6 +6,7 @@ import pickle
 from pathlib import Path
 
 import fsspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
+from datasets_core.store import table as table_module
 from datasets_core.store.shard import FileShard, MemoryShard, Shelf, kind_of
 from datasets_core.store.table import RowTable
 
@@ -175,6 +177,31 @@ def test_few_files_are_open_at_a_time(tmp_path: Path, table: pa.Table) -> None:
     held = RowTable.from_shards(shards).to_table()
     assert held.num_rows == 2000
     assert len(os.listdir("/proc/self/fd")) <= before + 3
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="the system does not list mappings")
+def test_few_files_are_mapped_at_a_time(tmp_path: Path, table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_module, "MAX_MAPPED", 4)
+    shelf, content = Shelf(max_open=2, max_mapped=4), _content(table, "arrow")
+    for number in range(20):
+        (tmp_path / f"mapped-{number}").write_bytes(content)
+    rows = RowTable.from_shards([FileShard(str(tmp_path / f"mapped-{number}"), "arrow", shelf) for number in range(20)])
+
+    def mapped() -> int:
+        return sum(f"{tmp_path}/mapped-" in line for line in Path("/proc/self/maps").read_text().splitlines())
+
+    seen = []
+    for k in range(rows.num_pieces):
+        assert rows.piece(k).num_rows == 10
+        seen.append(mapped())
+    assert 4 <= max(seen) <= 6  # those that are held, and those that are open
+    assert not rows.is_mapped(0)
+    assert not rows.is_all_mapped
+    whole = pa.concat_tables([table] * 20)
+    assert rows.take(np.arange(2000)) == rows.to_table() == whole
+    assert rows.take(np.arange(1999, -1, -1)) == whole.take(np.arange(1999, -1, -1))
+    assert mapped() <= 6
+    assert rows.slice(0, 30).piece(0).equals(rows.piece(0))
 
 
 def test_decoded_batches_are_kept_within_the_limit(tmp_path: Path, table: pa.Table) -> None:
