@@ -55,7 +55,7 @@ class DatasetInfo:
     """What is recorded of a dataset; None is unknown.
 
     `disable_shuffling` has a builder that writes rows by the hash of their keys keep them by key, or as they come.
-    `release_notes` tell by version what changed in it.
+    `release_notes` tell by version what changed in it; `further` is JSON that the library stores and does not read.
     Stored forms are taken as they are: features, version, splits and supervised keys may be given as dicts, lists or texts.
 
     >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
@@ -82,6 +82,7 @@ class DatasetInfo:
     task_templates: Any = None
     disable_shuffling: bool = False
     release_notes: dict[str, str] | None = None
+    further: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         # What a script or a stored form gives may be of another type than what is kept.

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import logging
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from datasets_core.features.base import Feature
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
 from datasets_core.meta.info import SupervisedKeysData
 from datasets_core.meta.split_info import SplitDict
 from datasets_core.tfds.features import FeaturesDict, as_tfds
+
+logger = logging.getLogger(__name__)
 
 
 class MetadataDict(dict[str, Any]):
@@ -127,7 +131,10 @@ class DatasetInfo(LibraryInfo):
             made.features = as_tfds(made.features)
         made.supervised_keys = _keys(made.supervised_keys)
         made.splits = SplitDict(dataset_name=made.dataset_name) if made.splits is None else made.splits
+        told = made.further if isinstance(made.further, dict) else {}
         for name in ("metadata", "redistribution_info", "supervised_keys"):
+            if getattr(made, name) is None and name in told:
+                setattr(made, name, _tuples(told[name]) if name == "supervised_keys" else told[name])
             if known is not None and getattr(made, name) is None:
                 setattr(made, name, getattr(known, name))
         return made
@@ -143,13 +150,13 @@ class DatasetInfo(LibraryInfo):
         return bool(self.splits)
 
     def to_dict(self) -> dict[str, Any]:
-        """See `DatasetInfo.to_dict`; supervised keys that are more than two names are not stored."""
-        keys: Any = self.supervised_keys
-        if keys is None or isinstance(keys, SupervisedKeysData):
-            return super().to_dict()
-        stored = self.copy()
-        stored.supervised_keys = None
-        return stored.to_dict()
+        """See `DatasetInfo.to_dict`; what only TFDS has stands in `further`, as far as it is JSON."""
+        stored, keys = self.copy(), cast(Any, self.supervised_keys)
+        told: dict[str, Any] = {"metadata": self.metadata, "redistribution_info": self.redistribution_info}
+        if keys is not None and not isinstance(keys, SupervisedKeysData):
+            stored.supervised_keys, told["supervised_keys"] = None, keys
+        stored.further = {name: value for name, value in told.items() if value is not None and _is_json(name, value)} or None
+        return LibraryInfo.to_dict(stored)
 
     def __repr__(self) -> str:
         known = [(item.name, getattr(self, item.name)) for item in dataclasses.fields(self)]
@@ -157,6 +164,22 @@ class DatasetInfo(LibraryInfo):
         told.pop("download_checksums", None)
         lines = "".join(f"    {name}={value!r},\n" for name, value in {"full_name": self.full_name, **told}.items())
         return f"tfds.core.DatasetInfo(\n{lines})"
+
+
+def _is_json(name: str, value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        logger.warning("%s of the dataset is not stored: %s. Give numbers, texts, lists and dicts.", name, error)
+        return False
+    return True
+
+
+def _tuples(stored: Any) -> Any:
+    """Nested supervised keys as they were, before JSON made lists of their tuples."""
+    if isinstance(stored, dict):
+        return {name: _tuples(inner) for name, inner in stored.items()}
+    return tuple(map(_tuples, stored)) if isinstance(stored, list) else stored
 
 
 def _columns(features: Any) -> Any:

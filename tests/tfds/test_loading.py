@@ -178,6 +178,23 @@ def test_a_folder_opens_without_code(numbers: Any, data_dir: str) -> None:
     assert len(both.as_dataset("train")) == 20
 
 
+def test_a_folder_knows_metadata_and_nested_keys(numbers: Any, data_dir: str) -> None:
+    keys = ({"a": "number", "b": ("text",)}, "even", "text")
+
+    class Told(numbers):  # type: ignore[misc]
+        def _info(self) -> Any:
+            info = super()._info()
+            info.supervised_keys, info.metadata = keys, {"rates": [1, 2]}
+            return info
+
+    built = Told(data_dir=data_dir)
+    built.download_and_prepare()
+    opened = tfds.builder_from_directory(built.data_dir)
+    assert (opened.info.metadata, opened.info.supervised_keys) == ({"rates": [1, 2]}, keys)
+    pairs = [list(builder.as_dataset("test", as_supervised=True)) for builder in (opened, built)]
+    assert pairs[0] == pairs[1]
+
+
 def test_the_path_of_a_script_is_a_name_too(script: Any, data_dir: str) -> None:
     path = script / "few_numbers_dataset_builder.py"
     rows, info = tfds.load(path, split="train", data_dir=data_dir, with_info=True)
