@@ -100,14 +100,19 @@ def _change(feature: FeatureType) -> Change | None:
     return lambda value: _listed(value, of, may_lack=may_lack)
 
 
-def _dicts(features: dict[str, FeatureType]) -> Change:
-    """Of a dict; where all in it are lists, a list of dicts may be given too."""
+def _dicts(features: dict[str, FeatureType], *, is_listed: bool = False) -> Change:
+    """Of a dict; where all in it are lists, a list of dicts may stand too, and in a list (`is_listed`) becomes such a dict."""
     whole = row_change(features)
     lists = {name: each.feature for name, each in features.items() if isinstance(each, (List, LargeList))}
-    of_each = row_change(lists) if len(lists) == len(features) else None
+    of_each = _dicts(lists, is_listed=True) if len(lists) == len(features) else None
 
     def changed(value: Any) -> Any:
-        return whole(value) if isinstance(value, Mapping) or of_each is None else _listed(value, of_each, may_lack=False)
+        if isinstance(value, Mapping) or of_each is None:
+            return whole(value)
+        made = _listed(value, of_each, may_lack=False)
+        if is_listed and isinstance(made, (list, tuple)) and all(isinstance(each, Mapping) for each in made):
+            return {name: [each.get(name) for each in made] for name in features}
+        return made
 
     return changed
 

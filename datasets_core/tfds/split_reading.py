@@ -58,6 +58,10 @@ class SplitReading(DatasetBuilder):
         """The config; None where there is only one without a name."""
         return self.config if self.builder_configs or self.config.name != "default" else None
 
+    @property
+    def _builder_config(self) -> Any:  # which authors read, since TFDS keeps it there
+        return self.builder_config
+
     def is_prepared(self) -> bool:
         """Whether the dataset stands."""
         return self._found() is not None

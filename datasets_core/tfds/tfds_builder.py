@@ -61,6 +61,7 @@ class BuilderConfig(LibraryConfig):
     'en'
     """
 
+    version: Version | str | None = None
     tags: list[str] = dataclasses.field(default_factory=list, kw_only=True)
 
 

@@ -195,3 +195,12 @@ def test_what_is_changed_after_it_was_yielded_does_not_change_what_is_stored(dat
             yield number, row
 
     assert [int(row["y"][0]) for row in _built(data_dir, {"x": F.Image(), "y": F.Sequence(np.int64)}, rows)] == [0, 1, 2]
+
+
+def test_dicts_may_be_given_in_lists_of_lists(data_dir: str) -> None:
+    feature = F.Sequence(F.Sequence({"a": np.int64, "b": F.Text()}))
+    rows = [[{"a": 1, "b": "x"}], [], [{"a": 2, "b": "y"}, {"a": 3, "b": "z"}]]
+    (row,) = _built(data_dir, {"x": feature}, lambda: iter([(0, {"x": rows})]))
+    assert [list(map(int, each)) for each in row["x"]["a"]] == [[1], [], [2, 3]]
+    with pytest.raises(CellCastError, match=r"'x\.b'"):
+        row_change({"x": feature})({"x": [[{"a": 1}]]})

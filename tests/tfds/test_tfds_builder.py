@@ -505,4 +505,6 @@ def test_a_config_that_differs_from_the_listed_one_of_its_name_is_refused(data_d
     with pytest.raises(ConfigurationError, match=r"'a'.*differs"):
         made(data_dir=data_dir, config=_Tongue(name="a", lang="ZZ"))
     assert made(data_dir=data_dir, config=_Tongue(name="a")).builder_config.lang == "en"
+    builder = made(data_dir=data_dir)
+    assert (builder.builder_config.version, builder._builder_config) == (None, builder.builder_config)
     assert made(data_dir=data_dir, config=_Tongue(name="c", lang="ZZ")).data_dir.endswith("tongues/c/1.0.0")
