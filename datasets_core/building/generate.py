@@ -30,6 +30,7 @@ from datasets_core.errors import (
     DuplicateKeysError,
 )
 from datasets_core.features.codec import RowEncoder
+from datasets_core.features.order_free import OrderFreeEncoder
 from datasets_core.store.chunks import ChangedRowsError, Chunks
 
 _MOST_ROWS = 2048  # more of them leave the cache of the processor before they are encoded: a quarter slower
@@ -125,7 +126,7 @@ def _run_rows(job: ShardJob, on_rows: OnRows) -> ShardResult:
 
 
 def _write_rows(job: ShardJob, on_rows: OnRows, *, first: list[Any] | None = None, copies: bool = False) -> ShardResult:
-    encoder = RowEncoder(job.builder.info.features)
+    encoder = OrderFreeEncoder() if job.is_order_free else RowEncoder(job.builder.info.features)
     keys = KeyLog(job.folder, job.stem, keep=job.keep_keys) if job.compare_keys or job.keep_keys else None
     with RowOrder(job) as order, TableSink(job, merge_columns=True, writer=order.runs) as sink:
         row = 0
@@ -145,7 +146,9 @@ def _write_rows(job: ShardJob, on_rows: OnRows, *, first: list[Any] | None = Non
             except Clash as clash:
                 _clash(job, clash, (), row)
         shards = sink.finish()
-        return ShardResult(job.name, shards, sink.schema, record, *order.finish())
+        runs, words_file = order.finish()
+        facts = encoder.facts if isinstance(encoder, OrderFreeEncoder) else None
+        return ShardResult(job.name, shards, sink.schema, record, runs, words_file, facts)
 
 
 def _chunks(job: ShardJob, first: list[Any] | None, *, copies: bool) -> Iterator[tuple[list[Any], list[Any], Chunks]]:
@@ -214,7 +217,9 @@ def _kind_of(pair: Any) -> str:
     return f"a {type(pair).__name__}"
 
 
-def _encode(job: ShardJob, encoder: RowEncoder, rows: list[Any], keys: Sequence[Any], row: int) -> pa.RecordBatch:
+def _encode(
+    job: ShardJob, encoder: RowEncoder | OrderFreeEncoder, rows: list[Any], keys: Sequence[Any], row: int
+) -> pa.RecordBatch:
     try:
         batch = encoder.encode(rows)
     except CastError as error:

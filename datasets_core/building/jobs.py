@@ -17,6 +17,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import Hooks
 from datasets_core.building.keys import KeyRecord
 from datasets_core.building.sorted_runs import Run
+from datasets_core.features.order_free import Facts
 from datasets_core.files import is_url
 from datasets_core.store.manifest import ShardRecord
 
@@ -73,6 +74,11 @@ class ShardJob:
         """Whether rows are written into sorted runs at once: their order and their schema are known."""
         return self.order == "hash" and self.builder.yields == "rows" and self.builder.info.features is not None
 
+    @property
+    def is_order_free(self) -> bool:
+        """Whether rows decide about columns and types, and in whatever order they come for the same."""
+        return self.order != "source" and self.builder.yields == "rows" and self.schema is None
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShardResult:
@@ -85,6 +91,7 @@ class ShardResult:
         keys: the keys of the rows; None where they are not compared.
         runs: the sorted runs that the shards are; none where the shards are in the order of the source.
         words: the file of the words by which the rows can be put in order; None where there is none.
+        facts: what decides, besides the schema, about the schema of all; None where features or the first rows decide.
     """
 
     name: str
@@ -93,6 +100,7 @@ class ShardResult:
     keys: KeyRecord | None = None
     runs: tuple[Run, ...] = ()
     words: str | None = None
+    facts: Facts | None = None
 
     @property
     def rows(self) -> int:

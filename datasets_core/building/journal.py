@@ -19,6 +19,7 @@ import pyarrow as pa
 from datasets_core.building.jobs import ShardResult
 from datasets_core.building.keys import as_json, from_json
 from datasets_core.building.sorted_runs import WORDS_BYTES, Run
+from datasets_core.features.order_free import Facts
 from datasets_core.fetch.checksum import digest_of
 from datasets_core.files import disk_errors, sync_folder
 from datasets_core.store.layout import JOURNAL_NAME
@@ -79,6 +80,7 @@ def _line(result: ShardResult) -> dict[str, Any]:
         "keys": None if result.keys is None else as_json(result.keys),
         "runs": [asdict(run) for run in result.runs],
         "words": result.words,
+        "facts": None if result.facts is None else result.facts.to_json(),
     }
 
 
@@ -108,7 +110,9 @@ def _result(found: dict[str, Any]) -> ShardResult:
     )
     schema = None if found["schema"] is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(found["schema"])))
     keys = None if found["keys"] is None else from_json(found["keys"])
-    return ShardResult(found["job"], shards, schema, keys, tuple(Run(**run) for run in found["runs"]), found["words"])
+    runs = tuple(Run(**run) for run in found["runs"])
+    facts = None if found["facts"] is None else Facts.from_json(found["facts"])
+    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts)
 
 
 def _is_whole(result: ShardResult, folder: str) -> bool:

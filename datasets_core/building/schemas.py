@@ -13,6 +13,7 @@ from datasets_core.building.jobs import ShardJob, ShardResult
 from datasets_core.building.sink import TableSink, check_columns, read_batches
 from datasets_core.errors import CastError, DatasetGenerationCastError
 from datasets_core.features.merge import merge_schemas
+from datasets_core.features.order_free import Facts, join_schemas
 from datasets_core.features.schema import Features
 from datasets_core.store.writer import plain_schema
 
@@ -70,13 +71,28 @@ def agreed_schema(builder: Hooks, done: Sequence[tuple[ShardJob, ShardResult]]) 
             continue
         if builder.yields == "tables" and not builder.merge_columns:
             check_columns(builder.label, first, agreed.names, what, result.schema.names)
-        agreed = _merged(builder, agreed, result.schema, what)
+        agreed = _merged(builder, agreed, result.schema, what, is_order_free=result.facts is not None)
     if agreed is None:
         return pa.schema([])
+    found = [result.facts for _, result in done if result.facts is not None]
+    if found:
+        agreed = _in_order(builder, agreed, found)
     return plain_schema(Features.from_arrow_schema(agreed).arrow_schema)
 
 
-def _merged(builder: Hooks, agreed: pa.Schema, found: pa.Schema, what: str) -> pa.Schema:
+def _in_order(builder: Hooks, agreed: pa.Schema, found: Sequence[Facts]) -> pa.Schema:
+    """The schema with columns and fields in an order that does not depend on which rows came first."""
+    facts = Facts()
+    for each in found:
+        facts.add(each)
+    try:
+        facts.check()
+    except CastError as error:
+        raise DatasetGenerationCastError(f"The rows of {builder.label} do not fit each other: {error}") from error
+    return facts.ordered(agreed)
+
+
+def _merged(builder: Hooks, agreed: pa.Schema, found: pa.Schema, what: str, *, is_order_free: bool) -> pa.Schema:
     if builder.rereads:  # text can always be read as it stands
         joined = {field.name: field.type for field in agreed}
         for field in found:
@@ -84,6 +100,6 @@ def _merged(builder: Hooks, agreed: pa.Schema, found: pa.Schema, what: str) -> p
             joined[field.name] = builder.join_types(before, field.type) or pa.string()
         return pa.schema(list(joined.items()))
     try:
-        return merge_schemas(agreed, found, what=what)
+        return (join_schemas if is_order_free else merge_schemas)(agreed, found, what=what)
     except CastError as error:
         raise DatasetGenerationCastError(f"The files of {builder.label} do not fit each other: {error}") from error

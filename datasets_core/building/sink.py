@@ -12,6 +12,7 @@ import pyarrow as pa
 from datasets_core.building.jobs import ShardJob
 from datasets_core.errors import CastError, DatasetGenerationCastError
 from datasets_core.features.codec import cast_table, merge_schemas
+from datasets_core.features.order_free import join_schemas
 from datasets_core.features.schema import Features
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.shard import FileShard, Shelf
@@ -111,7 +112,9 @@ class TableSink:
             if not self._merge_columns:
                 check_columns(self._label, self._origin, self.schema.names, what, found.names)
             try:
-                wider = plain_schema(merge_schemas(self.schema, found))
+                wider = plain_schema(
+                    join_schemas(self.schema, found) if self._job.is_order_free else merge_schemas(self.schema, found)
+                )
             except CastError as error:
                 raise self._error(what, error) from error
             if not wider.equals(self.schema):

@@ -58,7 +58,7 @@ class RowEncoder:
             CellCastError: a value does not fit its column, or a key is none of the features; it names column and row.
         """
         if self._schema is None:
-            return _infer_batch(rows, self._infer)
+            return infer_batch(rows, lambda name: self._infer)
         arrays = [_array(name, values, write) for (name, write), values in zip(self._columns, self._values(rows), strict=True)]
         if not arrays:
             return _empty_rows(len(rows), self._schema)
@@ -110,7 +110,12 @@ def _equal_rows(rows: Sequence[Any], names: Sequence[Any]) -> list[list[Any]] | 
         return None
 
 
-def _infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Column) -> pa.RecordBatch:
+def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column]) -> pa.RecordBatch:
+    """Rows as a batch whose columns are made by `infer(name)`.
+
+    Raises:
+        CellCastError: a value does not fit its column; it names column and row.
+    """
     names = list(rows[0]) if rows and type(rows[0]) is dict else []
     columns = _equal_rows(rows, names)
     if columns is None:
@@ -122,7 +127,7 @@ def _infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Column) -> pa.RecordB
         if not isinstance(name, str):
             index = next(index for index, row in enumerate(rows) if name in row)
             raise CellCastError(str(name), "the name of this column is no string", row=index, advice="Name columns by strings")
-        arrays.append(_array(name, values, infer))
+        arrays.append(_array(name, values, infer(name)))
     if not arrays:
         return _empty_rows(len(rows), pa.schema([]))
     return pa.RecordBatch.from_arrays(arrays, names)

@@ -11,6 +11,7 @@ from datasets_core.building.journal import Journal
 from datasets_core.building.keys import KeyRecord
 from datasets_core.building.sorted_runs import Run
 from datasets_core.errors import DatasetDiskError
+from datasets_core.features.order_free import Facts
 from datasets_core.store.layout import JOURNAL_NAME
 from datasets_core.store.manifest import ShardRecord
 
@@ -60,7 +61,8 @@ def test_a_job_whose_shard_is_cut_or_gone_is_not_finished(tmp_path, written):
 @pytest.mark.parametrize("lost", ["b.order", "b.words"])
 def test_runs_and_words_of_a_job_are_read_back_while_they_are_whole(tmp_path, lost):
     whole = result(tmp_path, "b")
-    done = ShardResult("b", whole.shards, SCHEMA, None, (Run("b.arrow", "b.order", 3, 40),), "b.words")
+    facts = Facts({("a",)}, {("b", None, "c")}, {(): {("a", "b")}, ("b", None): set()})
+    done = ShardResult("b", whole.shards, SCHEMA, None, (Run("b.arrow", "b.order", 3, 40),), "b.words", facts)
     (tmp_path / "b.order").write_bytes(b"x" * 72)
     (tmp_path / "b.words").write_bytes(b"x" * 48)
     with Journal(str(tmp_path), "plan") as journal:

@@ -1,5 +1,6 @@
 """Builds whose rows are sorted: the same bytes however they came, the recorded orders, keys that clash, and what is left."""
 
+import itertools
 import json
 import random
 from pathlib import Path
@@ -15,7 +16,7 @@ from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.key_hash import key_hash
 from datasets_core.engines.local import ThreadEngine
 from datasets_core.engines.serial import SerialEngine
-from datasets_core.errors import DatasetGenerationError, DuplicateKeysError, InvalidKeyError
+from datasets_core.errors import DatasetGenerationCastError, DatasetGenerationError, DuplicateKeysError, InvalidKeyError
 from datasets_core.features.base import List, Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
@@ -71,6 +72,31 @@ class Inferred(Keyed):
     """The same without features."""
 
     features = None
+
+
+def untidy_row_of(key):
+    """A row that follows from its key, whose columns, fields and types are not those of other rows."""
+    chance = random.Random(repr(key))
+
+    def some(sure, **values):
+        names = [*sure, *chance.sample(sorted(values), chance.randrange(len(values) + 1))]
+        return {name: (sure | values)[name] for name in chance.sample(names, len(names))}
+
+    number = chance.randrange(9)
+    inner = some({"x": number}, y=[some({"p": 1}, q=number / 2)], z=chance.choice(["x", b"x", None]))
+    numbers = {"n": chance.choice([number, number + 0.5]), "u": chance.choice([number, 2**63 + number])}
+    return some({"key": repr(key)}, s=inner, **numbers)
+
+
+class Untidy(Keyed):
+    """Rows without features, whose columns and types differ."""
+
+    features = None
+
+    def _generate_examples(self, parts):
+        for part in parts:
+            for key in part:
+                yield key, untidy_row_of(key)
 
 
 class Kept(Keyed):
@@ -166,7 +192,7 @@ keys = st.lists(st.integers(-9, 99) | st.text("abcé/", max_size=3), min_size=3,
 @given(
     keys, st.sampled_from(["arrow", "parquet"]), st.sampled_from([{}, {"num_shards": 3}, {"max_shard_size": 150}]), st.data()
 )
-@pytest.mark.parametrize("builder_class", [Keyed, Inferred])
+@pytest.mark.parametrize("builder_class", [Keyed, Inferred, Untidy])
 def test_bytes_follow_from_the_rows_alone(tmp_path_factory, builder_class, listed, file_format, wish, data):
     """Neither the order of the source, nor its parts, nor memory, nor the engine changes a byte."""
     limits = data.draw(st.sampled_from([{}, {"batch_bytes": 100}, {"batch_rows": 3}]))
@@ -183,16 +209,64 @@ def test_bytes_follow_from_the_rows_alone(tmp_path_factory, builder_class, liste
 
     assert shards_of(other) == shards_of(first)
     assert other.info.splits == first.info.splits
+    assert list(other.info.features.items()) == list(first.info.features.items())
     assert keys_of(first) == by_hash(listed)
 
 
-@pytest.mark.parametrize("builder_class", [Keyed, Inferred, Kept])
+@pytest.mark.parametrize("builder_class", [Keyed, Inferred, Untidy, Kept])
 def test_bytes_do_not_depend_on_worker_processes(tmp_path, builder_class):
     alone = built(builder_class, tmp_path / "one", [range(20), range(20, 50)], num_shards=4)
     several = built(builder_class, tmp_path / "two", [range(20, 50), range(20)], num_shards=4, num_proc=2)
 
     assert shards_of(several) == shards_of(alone)
     assert litter_of(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        ([{"b": 1, "a": 2}, {"b": 1, "a": 3}], ["b", "a", "z"]),
+        ([{"b": 1, "a": 2}, {"a": 3, "b": 1}], ["a", "b", "z"]),
+        ([{"b": 1}, {"a": 3}], ["a", "b", "z"]),
+        ([{"c": 1, "a": 2}, {"b": 1, "a": 3}], ["b", "c", "a", "z"]),
+    ],
+)
+@pytest.mark.parametrize("disables", [False, True])
+def test_columns_have_the_order_of_all_rows_or_that_of_their_names(tmp_path, rows, names, disables):
+    class Given(Keyed):
+        features = None
+
+        def _generate_examples(self, parts):
+            for number in parts[0]:
+                yield number, {**rows[number], "z": rows[number]}
+
+    for name, order in (("one", [0, 1]), ("two", [1, 0])):
+        with config.using(batch_rows=1):
+            dataset = built(Given, tmp_path / name, [order], disable_shuffling=disables).as_dataset("train")
+        assert dataset.column_names == names
+        assert [*dataset.features["z"], "z"] == names
+
+
+def test_whether_values_share_a_type_does_not_depend_on_their_order(tmp_path):
+    class Given(Keyed):
+        features = None
+        values = ()
+
+        def _generate_examples(self, parts):
+            for number in parts[0]:
+                yield number, {"a": self.values[number]}
+
+    for case, (values, dtype) in enumerate([([1, 2**63], "uint64"), ([1, -1, 2**63], None), ([1, 2**53 + 1, 0.5], None)]):
+        Given.values = values
+        for place, order in enumerate(itertools.permutations(range(len(values)))):
+            for batch_rows in (1, 9):
+                folder = tmp_path / f"{case}-{place}-{batch_rows}"
+                with config.using(batch_rows=batch_rows):
+                    if dtype:
+                        assert built(Given, folder, [order]).info.features["a"].dtype == dtype
+                    else:
+                        with pytest.raises(DatasetGenerationCastError):
+                            built(Given, folder, [order])
 
 
 def test_splits_have_orders_of_their_own(tmp_path):
@@ -410,7 +484,7 @@ class Stopped(SerialEngine):
 PARTS = [[f"{part}-{row}" for row in range(20)] for part in range(3)]
 
 
-@pytest.mark.parametrize("builder_class", [Keyed, Inferred, Kept])
+@pytest.mark.parametrize("builder_class", [Keyed, Inferred, Untidy, Kept])
 @pytest.mark.parametrize("behind", range(1, 7))
 def test_a_build_that_was_stopped_goes_on_behind_its_finished_jobs(tmp_path, builder_class, behind):
     clean, stopped, rest = Stopped(0), Stopped(behind), Stopped(0)

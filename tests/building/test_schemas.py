@@ -10,6 +10,7 @@ from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.errors import DatasetGenerationCastError
 from datasets_core.features.base import Value
 from datasets_core.features.merge import merge_types
+from datasets_core.features.order_free import Facts
 from datasets_core.features.schema import Features
 from datasets_core.store.writer import ShardWriter
 
@@ -53,6 +54,21 @@ def test_other_columns_are_refused_unless_they_are_merged():
         agreed_schema(builder(), done({"a": pa.int64()}, {"a": pa.int64(), "b": pa.int64()}))
 
     assert agreed_schema(builder(merge_columns=True), done({"a": pa.int8()}, {"b": pa.int8()})).names == ["a", "b"]
+
+
+def test_facts_decide_about_the_order_of_columns_and_about_integers():
+    def parts(*found):
+        return [(job(name), ShardResult(name, (), pa.schema(kinds), facts=facts)) for name, kinds, facts in found]
+
+    one = ("f0", {"b": pa.int64(), "a": pa.int64()}, Facts(neighbours={(): {("b", "a")}}))
+    other = ("f1", {"a": pa.uint64(), "b": pa.int64()}, Facts(unsigned={("a",)}, neighbours={(): {("a", "b")}}))
+    expected = pa.schema({"a": pa.uint64(), "b": pa.int64()})
+    assert agreed_schema(builder(yields="rows"), parts(one, other)).equals(expected)
+    assert agreed_schema(builder(yields="rows"), parts(other, one)).equals(expected)
+
+    one[2].negative.add(("a",))
+    with pytest.raises(DatasetGenerationCastError, match="Column 'a' has integers below zero, and others that are uint64"):
+        agreed_schema(builder(yields="rows"), parts(one, other))
 
 
 def test_types_that_do_not_fit_name_the_file_unless_the_text_is_read_again():
