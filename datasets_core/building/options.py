@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from typing import Any
 
 from datasets_core.engines.engine import Engine, get_engine
@@ -105,6 +106,10 @@ class BuildOptions:
 def _count(name: str, given: Any) -> int | None:
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+    try:
+        count = -1 if isinstance(given, bool) else operator.index(given)  # the integers of numpy too
+    except TypeError:
+        count = -1
+    if count < 0:
         raise ConfigurationError(f"{name} is {given!r}. Give a whole number that is not negative, or leave it out.")
-    return given
+    return count

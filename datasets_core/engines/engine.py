@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -44,8 +45,10 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     >>> get_engine().__class__.__name__, get_engine(num_proc=2).__class__.__name__
     ('SerialEngine', 'ProcessEngine')
     """
-    if num_proc is not None and (isinstance(num_proc, bool) or not isinstance(num_proc, int) or num_proc < 1):
-        raise ConfigurationError(f"num_proc is {num_proc!r}. Give a whole number of at least 1, or leave it out.")
+    if num_proc is not None:
+        if isinstance(num_proc, bool) or not hasattr(num_proc, "__index__") or num_proc < 1:
+            raise ConfigurationError(f"num_proc is {num_proc!r}. Give a whole number of at least 1, or leave it out.")
+        num_proc = operator.index(num_proc)  # of numpy's integers too
     if engine is None:
         engine = "serial" if num_proc is None or num_proc == 1 else "processes"
     if not isinstance(engine, str):

@@ -1,5 +1,6 @@
 """The arguments of a build."""
 
+import numpy as np
 import pytest
 
 from datasets_core.building.options import BuildOptions
@@ -51,6 +52,15 @@ def test_no_shards_are_no_wish_and_no_rows_are_one():
     options = BuildOptions.of(output_dir="x", num_shards=0, max_examples_per_split=0)
 
     assert (options.num_shards, options.max_rows) == (None, 0)
+
+
+def test_counts_may_be_integers_of_numpy():
+    counts = {name: np.int64(3) for name in ("num_shards", "max_examples_per_split", "num_proc", "max_shard_size")}
+    options = BuildOptions.of(output_dir="x", **counts)
+
+    found = (options.num_shards, options.max_rows, options.max_shard_bytes)
+    assert found == (3, 3, 3)
+    assert [type(each) for each in found] == [int] * 3
 
 
 def test_old_names_are_taken():

@@ -387,7 +387,9 @@ def test_a_split_without_rows_is_read_as_an_empty_one(tmp_path, builder_class):
     builder = built(builder_class, tmp_path, [[]], num_shards=3)
 
     assert len(builder.as_dataset("train")) == 0
-    assert builder.info.splits["train"].num_examples == 0
+    train = builder.info.splits["train"]
+    assert (train.num_examples, train.num_shards, train.file_instructions) == (0, 1, [])
+    assert list(shards_of(builder)) == train.filenames  # its one file holds the schema
 
 
 # -- keys that clash ---------------------------------------------------------------------------------------------------
