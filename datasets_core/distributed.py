@@ -84,11 +84,13 @@ def split_for_jax_process(
         MissingDependencyError: JAX is not installed.
         ConfigurationError, SplitSyntaxError: as with `even_splits`.
     """
-    if process_index is None or process_count is None:
-        jax = needed("jax", "split_for_jax_process")
-        process_index = jax.process_index() if process_index is None else process_index
-        process_count = jax.process_count() if process_count is None else process_count
-    return even_part(split, process_index, process_count, drop_remainder)
+    index = _jax().process_index() if process_index is None else process_index
+    count = _jax().process_count() if process_count is None else process_count
+    return even_part(split, index, count, drop_remainder)
+
+
+def _jax() -> Any:
+    return needed("jax", "split_for_jax_process")
 
 
 def split_for_torch_process(split: Any, drop_remainder: bool = False) -> Any:

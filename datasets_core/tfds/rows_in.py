@@ -158,9 +158,10 @@ def _file(value: Any) -> Any:
                 return value
             with open(path, "rb") as file:
                 return {"bytes": file.read(), "path": os.path.basename(os.fspath(path))}
-        if not hasattr(value, "read"):
+        read = getattr(value, "read", None)
+        if read is None:
             return value
-        data = value.read()
+        data = read()
     except (OSError, ValueError) as error:
         _refuse(f"{path!r} cannot be read: {error}", "Yield the path of a file that is there, an open file, or an array")
     if not isinstance(data, bytes):
