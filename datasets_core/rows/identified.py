@@ -32,8 +32,8 @@ class Identified(Tabled):
         """The id of a row: `'<file name of its shard>__<number in that file>'`.
 
         Files of the same name, as two versions of a dataset have them, are told apart by the folders above them where their
-        rows are concatenated; all that is made of the result calls them so.  Rows that are written anew, as `map`,
-        `flatten_indices` and `save_to_disk` do it, are rows of another file, which are not known by these ids.
+        rows are concatenated; all that is made of the result calls them so.  Rows that are written anew, as `flatten_indices`
+        and `save_to_disk` do it, are rows of another file, which are not known by these ids.
 
         Args:
             index: number of the row; one below 0 counts from the end.
