@@ -57,6 +57,7 @@ class Places:
     Args:
         shards: those of the table.
         pieces: of the table (`store/pieces.py`).
+        is_one_build: no two shards have the same name, so that only those are asked that have a piece.
 
     Attributes:
         paths: the files of all shards, also of those that have no piece: what a file is called does not depend on the slice.
@@ -64,7 +65,7 @@ class Places:
         bases: for each file, the key of its first row.
     """
 
-    def __init__(self, shards: Sequence[Stands], pieces: Ints) -> None:
+    def __init__(self, shards: Sequence[Stands], pieces: Ints, *, is_one_build: bool = False) -> None:
         numbers: dict[str, int] = {}
         names: list[str] = []
         self.files, self.firsts = np.full(len(pieces), -1, np.int64), np.zeros(len(pieces), np.int64)
@@ -79,7 +80,7 @@ class Places:
             else:
                 self.files[chosen] = np.array([*own, -1], np.int64)[found.files[batches]]
             self.firsts[chosen] = found.firsts[batches] + pieces[chosen, 2]
-        for number in sorted({*range(len(shards))}.difference(pieces[:, 0].tolist())):
+        for number in () if is_one_build else sorted({*range(len(shards))}.difference(pieces[:, 0].tolist())):
             if found := shards[number].standing():
                 _numbered(numbers, names, found)
         self.paths, self.names = tuple(numbers), tuple(names)

@@ -244,7 +244,7 @@ class RowTable:
     def places(self) -> Places:
         """Where the rows stand in shard files of a build; opens nothing."""
         if self._places is None:
-            self._places = Places(self._shards, self._pieces)
+            self._places = Places(self._shards, self._pieces, is_one_build=isinstance(self._shards, LazyShards))
         return self._places
 
     def locate(self, row: int) -> tuple[int, int]:
@@ -460,9 +460,11 @@ class RowTable:
 
     def _files_elsewhere(self, used: int) -> list[Shard]:
         """What stands for shards that stay behind, where files have the same name: of such, ids tell more of the path."""
-        if used == len(self._shards) or len(set(self.places.names)) == len(self.places.names):
+        if used == len(self._shards) or isinstance(self._shards, LazyShards):
             return []
         places = self.places
+        if len(set(places.names)) == len(places.names):
+            return []
         return [MemoryShard([], self.schema, Standing(places.paths, places.names, None, np.zeros(0, np.int64)))]
 
 
