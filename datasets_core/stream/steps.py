@@ -9,7 +9,7 @@ from datasets_core.features.schema import Features
 from datasets_core.stream.block import check_names, grouped_features
 from datasets_core.stream.changes import Added, Cast, Decoding, Renamed, Selected
 from datasets_core.stream.functions import Function, RowsMade
-from datasets_core.stream.node import Node, Ordered
+from datasets_core.stream.node import Node, Ordered, RowChange
 from datasets_core.stream.nodes import (
     Changed,
     Chosen,
@@ -56,7 +56,14 @@ class Step(Protocol):
         ...
 
 
-class _Plain:
+def row_by_row(node: Node, change: RowChange) -> Node:
+    """The rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so."""
+    if isinstance(node, Ordered) and not node.is_shared:
+        return node.under(change)
+    return Changed(numbered(node, change.needs_numbers), change)
+
+
+class PlainStep:
     """What most steps have in common."""
 
     @property
@@ -75,7 +82,7 @@ class _Plain:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeColumns(_Plain):
+class ChangeColumns(PlainStep):
     """Columns chosen, renamed, added, cast, decoded."""
 
     change: Selected | Renamed | Added | Cast | Decoding
@@ -95,9 +102,7 @@ class ChangeColumns(_Plain):
 
     def on(self, node: Node, epoch: int) -> Node:
         """See `Step.on`."""
-        if isinstance(node, Ordered) and not node.is_shared:
-            return node.under(self.change)
-        return Changed(numbered(node, self.change.needs_numbers), self.change)
+        return row_by_row(node, self.change)
 
     def features(self, before: Features | None) -> Features | None:
         """See `Step.features`."""
@@ -117,7 +122,7 @@ def _of_function(function: Function) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Map(_Plain):
+class Map(PlainStep):
     """A function on rows, or on batches of `size` rows."""
 
     made: RowsMade
@@ -156,7 +161,7 @@ class Map(_Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Filter(_Plain):
+class Filter(PlainStep):
     """The rows for which a function says something true."""
 
     function: Function
@@ -191,7 +196,7 @@ class Filter(_Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(_Plain):
+class Batch(PlainStep):
     """Rows put together to lists."""
 
     size: int | None
@@ -232,7 +237,7 @@ class Batch(_Plain):
         return grouped_features(before)
 
 
-class _Whole(_Plain):
+class _Whole(PlainStep):
     """What most steps have in common that see all rows."""
 
     @property
@@ -315,7 +320,7 @@ class Shuffle(_Whole):
 
 
 @dataclass(frozen=True, slots=True)
-class Part(_Plain):
+class Part(PlainStep):
     """One of `count` parts of the rows: whole shards where there are enough, else rows.
 
     Attributes:

@@ -10,8 +10,9 @@ import numpy as np
 
 from datasets_core.features.schema import Features
 from datasets_core.stream.block import Block, DictBlock
-from datasets_core.stream.node import Node, Numbers, Ordered
-from datasets_core.stream.nodes import Changed, Filtered, numbered
+from datasets_core.stream.node import Node, Numbers
+from datasets_core.stream.nodes import Filtered
+from datasets_core.stream.steps import PlainStep, row_by_row
 from datasets_core.tfds.block_rows import array_rows
 from datasets_core.tfds.elements import WHOLE, Form
 
@@ -59,20 +60,8 @@ class ElementFunction:
         return f"{self.verb}({self.name.rpartition('.')[2]})"
 
 
-class _Local:
-    @property
-    def is_local(self) -> bool:
-        """See `Step.is_local`."""
-        return True
-
-    @property
-    def unit(self) -> int | None:
-        """See `Step.unit`."""
-        return 1
-
-
 @dataclass(frozen=True, slots=True)
-class MapElements(_Local):
+class MapElements(PlainStep):
     """A function on each element."""
 
     function: ElementFunction
@@ -98,7 +87,7 @@ class MapElements(_Local):
 
     def on(self, node: Node, epoch: int) -> Node:
         """See `Step.on`."""
-        return _changed(node, self)
+        return row_by_row(node, self)
 
     def features(self, before: Features | None) -> Features | None:
         """See `Step.features`."""
@@ -106,7 +95,7 @@ class MapElements(_Local):
 
 
 @dataclass(frozen=True, slots=True)
-class NumberElements(_Local):
+class NumberElements(PlainStep):
     """Pairs of the number of an element and the element; `first` is the number of the first."""
 
     form: Form
@@ -135,21 +124,15 @@ class NumberElements(_Local):
 
     def on(self, node: Node, epoch: int) -> Node:
         """See `Step.on`."""
-        return _changed(node, self)
+        return row_by_row(node, self)
 
     def features(self, before: Features | None) -> Features | None:
         """See `Step.features`."""
         return None
 
 
-def _changed(node: Node, change: MapElements | NumberElements) -> Node:
-    if isinstance(node, Ordered) and not node.is_shared:
-        return node.under(change)
-    return Changed(numbered(node, change.needs_numbers), change)
-
-
 @dataclass(frozen=True, slots=True)
-class FilterElements(_Local):
+class FilterElements(PlainStep):
     """The elements of which a function says something true."""
 
     function: ElementFunction
@@ -167,7 +150,3 @@ class FilterElements(_Local):
     def on(self, node: Node, epoch: int) -> Node:
         """See `Step.on`."""
         return Filtered(node, self.function)  # type: ignore[arg-type]  # it asks for `kept_rows` alone
-
-    def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
-        return before
