@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from datasets_core.meta.row_ids import parse_row_id
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.permutation import Ints
 from datasets_core.stream.plan import Plan
+from datasets_core.stream.rows_by_place import OneOrder
 from datasets_core.stream.rows_of_files import RowsOfFiles
 
 
@@ -66,7 +67,7 @@ def _found(source: RowsOfFiles, id: str | bytes) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class RowsById:
+class RowsById(OneOrder):
     """Rows of files, in an order of their own; see `RowsByPlace`.
 
     Attributes:
@@ -91,20 +92,6 @@ class RowsById:
     def num_rows(self) -> int:
         """See `RowsByPlace.num_rows`."""
         return len(self.chosen)
-
-    @property
-    def changes_by_epoch(self) -> bool:
-        """See `RowsByPlace.changes_by_epoch`."""
-        return False
-
-    @property
-    def drawn_seed(self) -> int | None:
-        """See `RowsByPlace.drawn_seed`."""
-        return None
-
-    def with_seed(self, seed: int) -> Self:
-        """See `RowsByPlace.with_seed`."""
-        return self
 
     def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
         """See `RowsByPlace.read`."""

@@ -54,3 +54,23 @@ class RowsByPlace(Protocol):
     def signed(self) -> list[Any]:
         """What tells the rows from others: a text, a hash, and, where there are any, the parts that they are made of."""
         ...
+
+
+class OneOrder:
+    """What rows have in common whose order is the same in every epoch, and that draw no seed."""
+
+    __slots__ = ()
+
+    @property
+    def changes_by_epoch(self) -> bool:
+        """See `RowsByPlace.changes_by_epoch`."""
+        return False
+
+    @property
+    def drawn_seed(self) -> int | None:
+        """See `RowsByPlace.drawn_seed`."""
+        return None
+
+    def with_seed(self, seed: int) -> Self:
+        """See `RowsByPlace.with_seed`."""
+        return self

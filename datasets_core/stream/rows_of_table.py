@@ -15,10 +15,11 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.table import RowTable
 from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.permutation import Ints
+from datasets_core.stream.rows_by_place import OneOrder
 
 
 @dataclass(frozen=True, slots=True)
-class RowsOfTable:
+class RowsOfTable(OneOrder):
     """Rows that are read by number; see `RowsByPlace`.
 
     Attributes:
@@ -39,20 +40,6 @@ class RowsOfTable:
     def num_rows(self) -> int:
         """How many rows there are."""
         return self.table.num_rows if self.index is None else len(self.index)
-
-    @property
-    def changes_by_epoch(self) -> bool:
-        """See `RowsByPlace.changes_by_epoch`."""
-        return False
-
-    @property
-    def drawn_seed(self) -> int | None:
-        """See `RowsByPlace.drawn_seed`."""
-        return None
-
-    def with_seed(self, seed: int) -> RowsOfTable:
-        """See `RowsByPlace.with_seed`."""
-        return self
 
     def near(self, place: int, epoch: int) -> int:
         """See `RowsByPlace.near`."""
