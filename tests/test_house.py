@@ -19,9 +19,11 @@ FLOORS = {
     "transforms": 6, "columns": 6, "selection": 6, "exchange": 6, "insight": 6, "search": 6,
     "dataset": 7,
     "building": 8,
-    "resolve": 9, "builders": 9,
-    "load": 10, "locks": 10, "inspect": 10, "distributed": 10,
-    "cli": 11, "tfds": 11, "__main__": 12,
+    "scripting": 9,
+    "confine": 10,
+    "resolve": 11, "builders": 11,
+    "load": 12, "locks": 12, "inspect": 12, "distributed": 12,
+    "cli": 13, "tfds": 13, "__main__": 14,
 }  # fmt: skip
 
 OWNERS = {

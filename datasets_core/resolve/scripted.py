@@ -11,9 +11,9 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve.folder import read_folder_card
-from datasets_core.resolve.modules import Script, read_script
 from datasets_core.resolve.request import DEFAULT, Request
-from datasets_core.resolve.script import load, own_errors
+from datasets_core.scripting.modules import Script, read_script
+from datasets_core.scripting.script import load, own_errors
 
 
 @dataclass(frozen=True, slots=True)

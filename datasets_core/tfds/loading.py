@@ -216,7 +216,7 @@ def _script_in(folder: str) -> str | None:
 
 
 def _class_in(script: str) -> type[Any]:
-    from datasets_core.resolve.script import load_script  # parses and imports: not needed for names
+    from datasets_core.scripting.script import load_script  # parses and imports: not needed for names
 
     cls = load_script(script)
     if not issubclass(cls, DatasetBuilder):

@@ -25,7 +25,7 @@ from typing import NoReturn
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.engines.local import send_by_value
 from datasets_core.errors import DatasetsCoreError, MissingDependencyError, ScriptError
-from datasets_core.resolve.modules import FOLDER, ROOT, Module, Script, read_script, scan
+from datasets_core.scripting.modules import FOLDER, ROOT, Module, Script, read_script, scan
 
 _LIBRARY = "datasets_core.building."  # the base classes, which a script imports and does not mean
 _DISTRIBUTIONS = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core.errors import DatasetNotFoundError, ScriptError
-from datasets_core.resolve.modules import identifier, read_script, scan
+from datasets_core.scripting.modules import identifier, read_script, scan
 
 
 def _script(folder: Path, text: str, **beside: str) -> Path:

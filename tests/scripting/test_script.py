@@ -11,7 +11,7 @@ import pytest
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.engines.local import ProcessEngine
 from datasets_core.errors import DatasetNotFoundError, MissingDependencyError, ScriptError
-from datasets_core.resolve.script import load_script
+from datasets_core.scripting.script import load_script
 
 HEAD = "import datasets_core as datasets\n"
 BUILDER = """
