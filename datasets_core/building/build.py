@@ -19,8 +19,9 @@ import pyarrow as pa
 from datasets_core._version import __version__
 from datasets_core.building import checks
 from datasets_core.building.arrivals import Arrivals
+from datasets_core.building.author_failures import describe, place_of
 from datasets_core.building.bump import check_bump
-from datasets_core.building.generate import describe, place_of, run_job
+from datasets_core.building.generate import run_job
 from datasets_core.building.hooks import Builder, SplitGenerator
 from datasets_core.building.jobs import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, ShardJob, ShardResult, divide
 from datasets_core.building.journal import Journal

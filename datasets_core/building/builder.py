@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import copy
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -19,10 +19,11 @@ from datasets_core.building.builder_config import (
     option_names,
 )
 from datasets_core.building.class_identity import builder_name, code_hash, keyed, source_file
-from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.hooks import Encoded, Part, SplitGenerator
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepare import prepare
 from datasets_core.building.registration import checksums_path
+from datasets_core.building.row_chunks import encoded_rows, made_tables
 from datasets_core.building.sources import dataset_identity
 from datasets_core.building.versioned import Versioned
 from datasets_core.building.write_order import variant_folder
@@ -235,6 +236,20 @@ class DatasetBuilder(Versioned, abc.ABC):
     @abc.abstractmethod
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Pairs of key and row (or table)."""
+
+    def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
+        """The rows of a part of a split, encoded: what a job writes.
+
+        Args:
+            job: the part.
+            first: takes the first key, or holds it when the rows are made again.
+            copies: every row is copied as it comes.
+        """
+        return encoded_rows(self, job, first=first, copies=copies)
+
+    def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch]]:
+        """The keys and tables of a part of a split: what a job writes."""
+        return made_tables(self, job)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         """The type in which a reader of text (`rereads`) reads a column that is `a` here and `b` there; None means as text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from datasets_core.meta.split_info import SplitInfo
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from datasets_core.building.builder_config import BuilderConfig
+    from datasets_core.features.order_free import Facts
     from datasets_core.fetch.checksum import RegisteredFile
     from datasets_core.meta.info import DatasetInfo
     from datasets_core.meta.version import Version
@@ -51,6 +52,60 @@ class Reread(Exception):
         self.schema = schema
 
 
+class Part(Protocol):
+    """What the making of rows needs of a job: which part of which split."""
+
+    @property
+    def split(self) -> str:
+        """The split."""
+        ...
+
+    @property
+    def gen_kwargs(self) -> dict[str, Any]:
+        """The arguments of this part."""
+        ...
+
+    @property
+    def index(self) -> int:
+        """Which part."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """Of how many."""
+        ...
+
+    @property
+    def batch_rows(self) -> int | None:
+        """Rows of a batch at most; None for the settings' own."""
+        ...
+
+    @property
+    def max_rows(self) -> int | None:
+        """Rows to make at most; None for all."""
+        ...
+
+    @property
+    def is_order_free(self) -> bool:
+        """Whether rows decide about columns and types, and in whatever order they come for the same."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Encoded:
+    """Rows as a batch.
+
+    Attributes:
+        keys: one for each row.
+        batch: the rows.
+        facts: what is known of all rows up to now, where they are encoded without an order.
+    """
+
+    keys: Sequence[Any]
+    batch: pa.RecordBatch
+    facts: Facts | None = None
+
+
 class Hooks(Protocol):
     """What a job needs of a builder."""
 
@@ -78,6 +133,14 @@ class Hooks(Protocol):
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Pairs of key and row (or table)."""
+        ...
+
+    def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
+        """The rows of a part, as batches: see `building.row_chunks`."""
+        ...
+
+    def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch]]:
+        """The keys and tables of a part: see `building.row_chunks`."""
         ...
 
 

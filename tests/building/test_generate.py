@@ -1,4 +1,4 @@
-"""One job: chunks, and the words of its failures."""
+"""One job: its rows written, its keys compared."""
 
 from types import SimpleNamespace
 
@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from datasets_core import config
-from datasets_core.building.generate import describe, file_of, origin, place_of, run_job
+from datasets_core.building.generate import file_of, origin, run_job
 from datasets_core.building.jobs import ShardJob
+from datasets_core.building.row_chunks import encoded_rows, made_tables
 from datasets_core.building.sink import read_batches
 from datasets_core.errors import DatasetGenerationError, DuplicateKeysError
 
@@ -21,6 +22,12 @@ class Author:
 
     def generate(self, gen_kwargs):
         return iter(self.pairs())
+
+    def encoded_rows(self, job, *, first=None, copies=False):
+        return encoded_rows(self, job, first=first, copies=copies)
+
+    def made_tables(self, job):
+        return made_tables(self, job)
 
 
 def job(folder, author, *, compare_keys=True, batch_rows=None):
@@ -87,22 +94,6 @@ def test_the_file_of_a_table_is_known(arguments, key, name):
 
 def test_files_that_are_no_paths_have_no_name():
     assert file_of({"files": [object()]}) is None
-
-
-def test_an_error_without_words_is_its_kind():
-    assert describe(AssertionError()) == "AssertionError"
-    assert describe(ValueError(" bad. ")) == "ValueError: bad"
-
-
-def test_the_place_is_in_the_authors_file():
-    class Script:
-        def fail(self):
-            return [int(text) for text in ("1", "x")]
-
-    with pytest.raises(ValueError, match="'x'") as caught:
-        Script().fail()
-
-    assert place_of(caught.value, Script()).startswith(f"in {__file__}, line ")
 
 
 def test_a_list_of_text_and_nothing_is_a_row(tmp_path):

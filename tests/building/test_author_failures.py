@@ -1,0 +1,49 @@
+"""The words for code of an author that fails."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from datasets_core.building.author_failures import begin, describe, fail, place_of
+from datasets_core.errors import DatasetGenerationError
+
+PART = SimpleNamespace(
+    split="train", gen_kwargs={"n": 1}, index=1, count=3, batch_rows=None, max_rows=None, is_order_free=False
+)
+
+
+class Author:
+    label = "reviews"
+
+    def generate(self, gen_kwargs):
+        raise KeyError(gen_kwargs["n"])
+
+
+def test_a_hook_that_fails_as_it_is_called_is_named_with_its_place():
+    with pytest.raises(
+        DatasetGenerationError, match=rf"at row 0 of split 'train' \(part 2 of 3\), in {__file__}, line \d+: Key"
+    ):
+        begin(PART, Author())
+
+
+def test_a_failure_names_the_key_before_it():
+    with pytest.raises(DatasetGenerationError, match="at row 7, behind key 'k'") as caught:
+        fail(PART, Author(), ValueError("bad"), row=7, key="k")
+
+    assert caught.value.row == 7
+
+
+def test_an_error_without_words_is_its_kind():
+    assert describe(AssertionError()) == "AssertionError"
+    assert describe(ValueError(" bad. ")) == "ValueError: bad"
+
+
+def test_the_place_is_in_the_authors_file():
+    class Script:
+        def fail(self):
+            return [int(text) for text in ("1", "x")]
+
+    with pytest.raises(ValueError, match="'x'") as caught:
+        Script().fail()
+
+    assert place_of(caught.value, Script()).startswith(f"in {__file__}, line ")

@@ -1,0 +1,89 @@
+"""What an author yields, as batches and tables."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+from datasets_core import Features, Value
+from datasets_core.building.row_chunks import encoded_rows, made_tables
+from datasets_core.errors import DatasetGenerationCastError, DatasetGenerationError
+from datasets_core.store.chunks import ChangedRowsError
+
+
+@dataclasses.dataclass
+class Part:
+    split: str = "train"
+    gen_kwargs: dict = dataclasses.field(default_factory=dict)
+    index: int = 0
+    count: int = 1
+    batch_rows: int | None = None
+    max_rows: int | None = None
+    is_order_free: bool = False
+
+
+class Author:
+    label = "reviews"
+
+    def __init__(self, pairs, features=None):
+        self.pairs, self.info = pairs, SimpleNamespace(features=features)
+
+    def generate(self, gen_kwargs):
+        return iter(self.pairs)
+
+
+def test_batches_hold_the_rows_and_their_keys():
+    found = list(encoded_rows(Author([(f"k{row}", {"a": row}) for row in range(5)]), Part(batch_rows=2)))
+
+    assert [encoded.keys for encoded in found] == [["k0", "k1"], ["k2", "k3"], ["k4"]]
+    assert pa.Table.from_batches([encoded.batch for encoded in found]).to_pydict() == {"a": [0, 1, 2, 3, 4]}
+
+
+def test_no_more_rows_are_made_than_are_wanted():
+    pairs = iter([(row, {"a": row}) for row in range(5)])
+
+    assert [encoded.keys for encoded in encoded_rows(Author(pairs), Part(max_rows=3))] == [[0, 1, 2]]
+    assert next(pairs)[0] == 3
+
+
+def test_facts_come_where_no_order_is_known():
+    (encoded,) = encoded_rows(Author([(0, {"a": -1})]), Part(is_order_free=True))
+
+    assert encoded.facts.negative == {("a",)}
+
+
+def test_a_row_that_does_not_fit_is_named():
+    author = Author([("k", {"a": 1}), ("l", {"a": "x"})], Features({"a": Value("int8")}))
+
+    with pytest.raises(DatasetGenerationCastError, match=r"Row 1 \(key 'l'\) of split 'train' of reviews .* column 'a'"):
+        list(encoded_rows(author, Part()))
+
+
+def test_rows_that_were_changed_are_made_again_or_refused():
+    row = {"a": [0]}
+    pairs = [(number, {"a": [number]}) for number in range(200)] + [(number, row) for number in range(200, 300)]
+    first = []
+
+    with pytest.raises(ChangedRowsError):
+        list(encoded_rows(Author(pairs), Part(), first=first))
+    assert first == [0]
+    assert sum(len(encoded.keys) for encoded in encoded_rows(Author(pairs), Part(), first=first, copies=True)) == 300
+    with pytest.raises(DatasetGenerationError, match="begin again with the key 7"):
+        list(encoded_rows(Author(pairs), Part(), first=[7], copies=True))
+
+
+def test_tables_end_where_enough_rows_were_made():
+    tables = iter([(0, pa.table({"a": [1, 2]})), (1, pa.table({"a": [3, 4]})), (2, pa.table({"a": [5]}))])
+
+    assert [table.num_rows for _, table in made_tables(Author(tables), Part(max_rows=3))] == [2, 1]
+    assert next(tables)[0] == 2
+
+
+def test_an_author_of_tables_that_fails_is_told_of_the_row():
+    def tables():
+        yield 0, pa.table({"a": [1, 2]})
+        raise OSError("gone")
+
+    with pytest.raises(DatasetGenerationError, match=r"at row 2, behind key 0 of split 'train'.*OSError: gone"):
+        list(made_tables(Author(tables()), Part()))
