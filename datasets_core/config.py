@@ -33,7 +33,12 @@ _LEAST = {
     "max_archive_bytes": 0,
     "max_archive_ratio": 1,
     "download_threads": 1,
+    "confined_memory_bytes": 1 << 28,
+    "confined_cpu_seconds": 1,
+    "confined_file_bytes": 0,
+    "confined_output_bytes": 0,
 }
+_OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
 _FOREVER = 1e9  # seconds that a socket can wait
 
 
@@ -61,6 +66,10 @@ class Config:
         media_paths: folders, and beginnings of URLs, that paths among the values of a dataset may lead to, and links in folders
             of media; `"/"` allows every local path, `"https://"` every URL of that protocol.  The dataset's own folder needs
             none, nor do the blobs of the hub cache that it is a snapshot of.
+        confined_memory_bytes: memory that a confined script may take; None means half of what the machine has, at least 2 GiB.
+        confined_cpu_seconds: processor time that one confined process may take; None means no limit.
+        confined_file_bytes: size of one file that a confined script may write; None means free disk less 1 GiB.
+        confined_output_bytes: rows that a confined script may make in all; None means free disk less 1 GiB.
         caching: results of `map`, `filter`, `from_generator` and the like are kept and found again; False makes them anew.
     """
 
@@ -82,6 +91,10 @@ class Config:
     max_archive_bytes: int = 1 << 42
     max_archive_ratio: int = 200
     download_threads: int = 8
+    confined_memory_bytes: int | None = None
+    confined_cpu_seconds: int | None = None
+    confined_file_bytes: int | None = None
+    confined_output_bytes: int | None = None
     caching: bool = True
     media_paths: tuple[str, ...] = ()
 
@@ -102,7 +115,7 @@ class Config:
         for name, least in _LEAST.items():
             value = getattr(self, name)
             is_whole = isinstance(value, int) and not isinstance(value, bool)
-            if not (is_whole and value >= least) and not (value is None and name == "max_download_bytes"):
+            if not (is_whole and value >= least) and not (value is None and name in _OR_NONE):
                 raise ConfigurationError(f"The setting {name} is {value!r}. Give a whole number, {least} or more.")
         for name in ("connect_timeout_seconds", "read_timeout_seconds", "max_retry_wait_seconds"):
             value = getattr(self, name)

@@ -20,7 +20,8 @@ def _names(names: Iterable[object]) -> str:
     return ", ".join(listed) or "none"
 
 
-def _rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str, Any]) -> DatasetsCoreError:
+def rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str, Any]) -> DatasetsCoreError:
+    """An error made again of what it holds, whatever the arguments of its constructor: it crosses process borders whole."""
     make: Any = OSError.__new__ if issubclass(cls, OSError) else cls.__new__  # ValueError's, say, cannot make an OSError
     error: DatasetsCoreError = make(cls, *args)
     error.args = args
@@ -42,8 +43,7 @@ class DatasetsCoreError(Exception):
         return " ".join(str(part) for part in self.args)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An error crosses process borders whole, whatever the arguments of its constructor.
-        return _rebuild, (type(self), self.args, self.__dict__)
+        return rebuild, (type(self), self.args, self.__dict__)
 
 
 DatasetsError = DatasetsCoreError
@@ -610,6 +610,92 @@ class WorkerDiedError(DatasetBuildError):
     def __init__(self, message: str, *, job: int | None = None) -> None:
         self.job = job
         super().__init__(message)
+
+
+class ScriptTimeoutError(DatasetBuildError, TimeoutError):
+    """A dataset script that was not done in the time that it had.
+
+    Args:
+        script: the script.
+        doing: what it was at, such as "importing it" or "making the rows of split 'train'".
+        seconds: the time that it had.
+        path, line: where its code was, where known.
+        split: the split whose rows it made, if it did.
+        row: how many rows it had yielded, where known.
+    """
+
+    def __init__(
+        self,
+        script: str,
+        doing: str,
+        *,
+        seconds: float,
+        path: str | None = None,
+        line: int | None = None,
+        split: str | None = None,
+        row: int | None = None,
+    ) -> None:
+        self.script, self.doing, self.seconds = script, doing, seconds
+        self.path, self.line, self.split, self.row = path or script, line, split, row
+        where = f", line {line}" if line is not None else ""
+        of = "" if self.path == script else f" of {script}"
+        reached = "" if row is None else f", at row {row}"
+        super().__init__(
+            f"{self.path}{where}: {doing}{of} was not done{reached} when its time of {seconds:g} seconds was over. "
+            "Mend the code there if it hangs, else give it more time (timeout=, or None for no limit)."
+        )
+
+
+class ConfinementUnavailableError(DatasetsCoreError, PermissionError):
+    """A script that is to run confined, on a machine that cannot confine it.
+
+    Args:
+        reason: what is missing, without a final stop.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(self, reason: str, *, advice: str | None = None) -> None:
+        self.reason = reason
+        otherwise = "Run it on Linux 5.13 or later, or pass trust_remote_code=True if you have read the script and trust it"
+        super().__init__(f"This machine cannot confine a dataset script: {reason}. {advice or otherwise}.")
+
+
+class DeniedAccessError(DatasetBuildError, PermissionError):
+    """Something that a confined script tried and may not do.
+
+    Args:
+        tried: what it was, as in "it tried to …": `connect to ('1.2.3.4', 80)`, `read '/etc/passwd'`.
+        path: the file of the script, where known.
+        line: the line in it, from 1.
+    """
+
+    def __init__(self, tried: str, *, path: str | None = None, line: int | None = None) -> None:
+        self.tried, self.path, self.line = tried, path, line
+        where = "A confined script" if path is None else f"The script {path}" + (f", line {line}," if line else "")
+        super().__init__(
+            f"{where} tried to {tried}. Confined scripts have no network, start no processes, and read and write nothing but "
+            "their own files; load it with trust_remote_code=True if you trust it."
+        )
+
+
+class DeniedAccessWarning(UserWarning):
+    """Something that a confined script tried, may not do, and went on without."""
+
+
+class ScriptMemoryError(DatasetBuildError, MemoryError):
+    """A dataset script that needs more memory than it may take.
+
+    Args:
+        what: what needed it, as the subject of a sentence.
+        limit: how many bytes it may take, where known.
+    """
+
+    def __init__(self, what: str, *, limit: int | None = None) -> None:
+        self.what, self.limit = what, limit
+        than = "than there is" if limit is None else f"than the {limit:,} bytes that it may take"
+        super().__init__(
+            f"{what} needs more memory {than}. Let it hold less at a time, or raise the setting confined_memory_bytes."
+        )
 
 
 class DatasetDiskError(DatasetBuildError, OSError):
