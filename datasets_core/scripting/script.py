@@ -25,14 +25,15 @@ from typing import NoReturn
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.engines.local import send_by_value
 from datasets_core.errors import DatasetsCoreError, MissingDependencyError, ScriptError
+from datasets_core.scripting.faces import face_of, is_installed
 from datasets_core.scripting.modules import FOLDER, ROOT, Module, Script, read_script, scan
+from datasets_core.scripting.rewritten import rewritten
 
-_LIBRARY = "datasets_core.building."  # the base classes, which a script imports and does not mean
+_LIBRARY = ("datasets_core.building.", "datasets_core.tfds.")  # the base classes, which a script imports and does not mean
 _DISTRIBUTIONS = {
     "bs4": "beautifulsoup4", "cv2": "opencv-python", "Crypto": "pycryptodome", "dateutil": "python-dateutil",
     "PIL": "pillow", "skimage": "scikit-image", "sklearn": "scikit-learn", "yaml": "pyyaml",
 }  # fmt: skip
-_OLD_SCRIPT = "This version runs scripts that are written for this library; write 'import datasets_core as datasets'"
 
 
 class _Finder:
@@ -81,7 +82,7 @@ class _Loader(InspectLoader):
         return importlib.util.decode_source(self.module.text)
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.module.text, self.module.path or "<folder>")
+        return rewritten(self.module.text, self.module.path or "<folder>")
 
 
 _finder = _Finder()
@@ -146,26 +147,15 @@ def _arrive(script: Script) -> _Shipped:
 def _check_packages(script: Script) -> None:
     for module in script.modules:
         for package, line in scan(module.path, module.text).needed:
-            if not _is_installed(package):
+            if face_of(package) is None and not is_installed(package):
                 _refuse(package, module.path, line)
 
 
 def _refuse(package: str, path: str, line: int) -> NoReturn:
-    if package == "datasets":
-        raise ScriptError(path, "it imports 'datasets'", line=line, advice=_OLD_SCRIPT)
     if os.path.exists(os.path.join(os.path.dirname(path), f"{package}.py")):
         advice = f"Import the file beside the script relatively: 'from .{package} import …'"
         raise ScriptError(path, f"it imports {package!r}, which is no installed package", line=line, advice=advice)
     raise MissingDependencyError(package, needed_for=f"The script {path}, line {line},", install=_DISTRIBUTIONS.get(package))
-
-
-def _is_installed(package: str) -> bool:
-    if package in sys.modules or package in sys.builtin_module_names:
-        return True
-    try:
-        return importlib.util.find_spec(package) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 @contextlib.contextmanager
@@ -192,8 +182,5 @@ def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:
     own = [each for each in concrete if each.__module__ == module.__name__]
     if concrete:
         return own[0] if own else concrete[-1]
-    for package, line in scan(script.path, script.modules[0].text).needed:
-        if package == "datasets":  # installed, but its classes are not ours
-            _refuse(package, script.path, line)
     advice = "Define a subclass of GeneratorBasedBuilder or ArrowBasedBuilder with all its hooks"
     raise ScriptError(script.path, "it defines no dataset builder", advice=advice)
