@@ -17,6 +17,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import Hooks
 from datasets_core.building.keys import KeyRecord
 from datasets_core.building.sorted_runs import Run
+from datasets_core.engines.deadline import Deadline
 from datasets_core.features.order_free import Facts
 from datasets_core.files import is_url
 from datasets_core.store.manifest import ShardRecord
@@ -46,6 +47,7 @@ class ShardJob:
         order: what the rows of the split are put in order by, later: the "hash" of their keys, the "key" itself where all are
             integers, or nothing ("source").
         max_rows: rows to make at most; None for all.
+        deadline: when the author's code is to be done; None where it may take as long as it does.
     """
 
     builder: Hooks
@@ -63,6 +65,7 @@ class ShardJob:
     keep_keys: bool
     order: Literal["source", "hash", "key"] = "source"
     max_rows: int | None = None
+    deadline: Deadline | None = None
 
     @property
     def name(self) -> str:

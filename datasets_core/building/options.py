@@ -6,6 +6,7 @@ import dataclasses
 import operator
 from typing import Any
 
+from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.engine import Engine, get_engine
 from datasets_core.errors import ConfigurationError
 from datasets_core.fetch.checksum import VerificationMode
@@ -37,6 +38,7 @@ class BuildOptions:
     registers_checksums: bool = False
     demands_checksums: bool = False
     checks_version: bool = False
+    timeout: Deadline | None = None
 
     @classmethod
     def of(
@@ -59,6 +61,7 @@ class BuildOptions:
         register_checksums: bool = False,
         force_checksums_validation: bool = False,
         check_version: bool = False,
+        timeout: float | Deadline | None = None,
         **old_options: Any,
     ) -> BuildOptions:
         """The options that are meant.
@@ -100,6 +103,7 @@ class BuildOptions:
             bool(register_checksums or downloads.register_checksums),
             demands,
             bool(check_version),
+            Deadline.of(timeout),
         )
 
 

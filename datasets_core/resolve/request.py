@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.versions import Versions
+from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.download_config import DownloadConfig
@@ -42,6 +43,7 @@ class Request:
         trust_remote_code: True lets a script that is found in a folder run, False none at all; None those that are named.
         options: for the builder's config.
         version: version, pattern or "experimental_latest"; None is the canonical one.
+        timeout: when the code of a script is to be done; None where it may take as long as it does.
     """
 
     path: str
@@ -56,6 +58,7 @@ class Request:
     trust_remote_code: bool | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     version: str | Version | None = None
+    timeout: Deadline | None = None
 
     def builder(
         self, cls: type[DatasetBuilder], options: Mapping[str, Any], *, recorded: Version | str | None = None, **own: Any

@@ -1,0 +1,185 @@
+"""`Deadline`: when code that may hang is to be done, and the timer that stops it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sysconfig
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, TypeVar
+
+from datasets_core.errors import ConfigurationError
+
+T = TypeVar("T")
+
+_AGAIN_SECONDS = 0.05  # code that catches everything is asked again so often
+_SOON_SECONDS = (1e-6, 2e-4)
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_INSTALLED = tuple({sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+Place = tuple[str, int]
+"""A file and a line in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When something is to be done.
+
+    Attributes:
+        seconds: how long it was given, for messages.
+        at: when it ends, by `time.monotonic()`, which all processes of a machine share.
+
+    >>> Deadline.of(None) is None, Deadline.of(60).seconds, Deadline.of(60).remaining > 59
+    (True, 60.0, True)
+    """
+
+    seconds: float
+    at: float
+
+    @classmethod
+    def of(cls, timeout: float | Deadline | None) -> Deadline | None:
+        """So many seconds from now; a deadline as it is; None, which is no limit, as None.
+
+        Raises:
+            ConfigurationError: a number of seconds that is not above zero.
+        """
+        if timeout is None or isinstance(timeout, Deadline):
+            return timeout
+        try:
+            seconds = -1.0 if isinstance(timeout, (bool, str)) else float(timeout)
+        except (TypeError, ValueError):
+            seconds = -1.0
+        if not 0 < seconds < threading.TIMEOUT_MAX:
+            raise ConfigurationError(f"timeout is {timeout!r}. Give a number of seconds above 0, or None for no limit.")
+        return cls(seconds, time.monotonic() + seconds)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds that are left, 0 where none are."""
+        return max(0.0, self.at - time.monotonic())
+
+
+class TimeUp(BaseException):
+    """Raised in code whose time is over; no `except Exception` of an author stops it.
+
+    Args:
+        places: where the code was, from the inside out.
+    """
+
+    def __init__(self, places: tuple[Place, ...]) -> None:
+        super().__init__(places)
+        self.places = places
+
+
+def can_stop() -> bool:
+    """Whether code that hangs in the present thread can be stopped: only in the main one, where signals arrive."""
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+def stopped_at(deadline: Deadline | None, work: Callable[[], T], *, doing: str) -> T:
+    """What `work` returns; where its time is over first, it is interrupted wherever it is.
+
+    The timer is that of the system (`SIGALRM`).  The handler that was there is put back.
+
+    Args:
+        deadline: None calls `work` and nothing else.
+        work: what may hang.  Code within a C function that never looks for signals is not interrupted.
+        doing: what it does, for the messages of this function.
+
+    Raises:
+        TimeUp: it was interrupted, also where it caught that and returned.
+        ConfigurationError: this thread cannot be interrupted, or another timer of the process runs already.
+    """
+    if deadline is None:
+        return work()
+    timer = _Timer(deadline)
+    timer.begin(doing)
+    try:
+        try:
+            made = work()
+        finally:
+            timer.end()
+    except TimeUp:
+        timer.end()
+        raise
+    if timer.places is not None:
+        raise TimeUp(timer.places)
+    return made
+
+
+class _Timer:
+    """The system's interval timer, set to a deadline."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self.deadline = deadline
+        self.places: tuple[Place, ...] | None = None
+        self._runs = False
+        self._before: Any = None
+        self._outer: _Timer | None = None
+
+    def begin(self, doing: str) -> None:
+        """Set the timer, unless that of an outer call rings first."""
+        if not can_stop():
+            raise ConfigurationError(
+                f"timeout= cannot stop a script that hangs while {doing} in a thread other than the main one. "
+                "Call this in the main thread, leave timeout= out, or have the script confined (trust_remote_code='sandbox')."
+            )
+        if not self.deadline.remaining:
+            raise TimeUp(())
+        handler = signal.getsignal(signal.SIGALRM)
+        self._outer = owner if isinstance(owner := getattr(handler, "__self__", None), _Timer) else None
+        if self._outer is None and signal.getitimer(signal.ITIMER_REAL)[0]:
+            raise ConfigurationError(
+                "timeout= uses the timer of SIGALRM, and other code of this process (a test runner with a time limit, say) "
+                "has set it. Leave one of the two out, or have the script confined (trust_remote_code='sandbox')."
+            )
+        if self._outer is not None and self._outer.deadline.at <= self.deadline.at:
+            return
+        self._runs, self._before = True, signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, max(self.deadline.remaining, 1e-6), _AGAIN_SECONDS)
+
+    def end(self) -> None:
+        """Stop the timer, and put back what was there."""
+        if not self._runs:
+            return
+        self._runs = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self._before if self._before is not None else signal.SIG_DFL)
+        if self._outer is not None:
+            signal.setitimer(signal.ITIMER_REAL, max(self._outer.deadline.remaining, 1e-6), _AGAIN_SECONDS)
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        if not self._runs:
+            return
+        if self.places is None:
+            self.places = _places(frame)
+        elif _tidies_up(frame):
+            return
+        else:  # caught: `while True: try … except: pass` is left only between two rounds, so ask at another moment each time
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(*_SOON_SECONDS), _AGAIN_SECONDS)
+        raise TimeUp(self.places)
+
+
+def _places(frame: FrameType | None) -> tuple[Place, ...]:
+    found: list[Place] = []
+    while frame is not None:
+        found.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(found)
+
+
+def _tidies_up(frame: FrameType | None) -> bool:
+    """Whether the code that runs is the library's, or was called by it: what it puts away must not be interrupted again."""
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if path.startswith(_LIBRARY):
+            return True
+        if not path.startswith(("<frozen", *_INSTALLED)):
+            return False
+        frame = frame.f_back
+    return True
