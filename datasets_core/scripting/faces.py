@@ -92,13 +92,11 @@ def _found(old: str, name: str) -> Any:
     table = FACES[old]
     home = table.get(name)
     if home is not None:
-        module, _, attribute = home.partition(":")
-        found = importlib.import_module(module)
-        return getattr(found, attribute) if attribute else found
+        return _at(home)
     if name == "__all__":
         return _public(old)
     if "*" in table and not name.startswith("_"):
-        found = importlib.import_module(table["*"])
+        found = _at(table["*"])
         if hasattr(found, name):
             return getattr(found, name)
     raise AttributeError(_refusal(old, name), name=name)
@@ -108,13 +106,20 @@ def _public(old: str) -> list[str]:
     names = {name.rpartition(".")[2] for name in FACES if name.rpartition(".")[0] == old}
     names |= {name for name in FACES[old] if not name.startswith("_") and name != "*"}
     if "*" in FACES[old]:
-        names |= {name for name in dir(importlib.import_module(FACES[old]["*"])) if not name.startswith("_")}
+        names |= {name for name in dir(_at(FACES[old]["*"])) if not name.startswith("_")}
     return sorted(names)
+
+
+def _at(home: str) -> Any:
+    """What stands at `module` or `module:name`."""
+    module, _, name = home.partition(":")
+    found = importlib.import_module(module)
+    return getattr(found, name) if name else found
 
 
 def _refusal(old: str, name: str) -> str:
     top = old.partition(".")[0]
-    reason = _REASONS.get(f"{old}.{name}") or _REASONS.get(f"{top}.{name}") or _REASONS.get(name)
+    reason = _REASONS.get(f"{old}.{name}") or _REASONS.get(f"{top}.{name}") or _REASONS.get(name) or _REASONS.get(f"{top}.*")
     return f"{old} has no {name!r} here: {reason}" if reason else f"{old} has no {name!r} here"
 
 
