@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from datasets_core.building.builder_config import BuilderConfig
+    from datasets_core.engines.deadline import Deadline
     from datasets_core.features.order_free import Facts
     from datasets_core.fetch.checksum import RegisteredFile
     from datasets_core.meta.info import DatasetInfo
@@ -86,8 +87,23 @@ class Part(Protocol):
         ...
 
     @property
+    def deadline(self) -> Deadline | None:
+        """When the author's code is to be done."""
+        ...
+
+    @property
     def is_order_free(self) -> bool:
         """Whether rows decide about columns and types, and in whatever order they come for the same."""
+        ...
+
+    @property
+    def skip(self) -> int:
+        """Rows at the beginning that are made, and left out; they count among `max_rows`."""
+        ...
+
+    @property
+    def is_live(self) -> bool:
+        """Whether somebody waits for each row: the first batch is one row, and those before a failure come before it."""
         ...
 
 

@@ -78,6 +78,16 @@ class ShardJob:
         return self.order == "hash" and self.builder.yields == "rows" and self.builder.info.features is not None
 
     @property
+    def skip(self) -> int:
+        """See `Part.skip`."""
+        return 0
+
+    @property
+    def is_live(self) -> bool:
+        """See `Part.is_live`: nobody sees a row before all are written."""
+        return False
+
+    @property
     def is_order_free(self) -> bool:
         """Whether rows decide about columns and types, and in whatever order they come for the same."""
         return self.order != "source" and self.builder.yields == "rows" and self.schema is None

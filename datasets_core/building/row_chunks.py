@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.building.author_failures import begin, fail
+from datasets_core.building.author_failures import begin, taken
 from datasets_core.building.hooks import Encoded, Hooks, Part, Reread
 from datasets_core.building.jobs import holds_once
 from datasets_core.config import settings
@@ -40,7 +40,7 @@ def encoded_rows(builder: Hooks, job: Part, *, first: list[Any] | None = None, c
     """
     copies = copies or holds_once(job.gen_kwargs) or holds_once(vars(builder))
     encoder = OrderFreeEncoder() if job.is_order_free else RowEncoder(builder.info.features)
-    row = 0
+    row = job.skip
     for keys, rows, chunks in _chunks(builder, job, first, copies=copies):
         batch = _encode(builder, job, encoder, rows, keys, row)
         chunks.measured(batch.nbytes, len(rows))
@@ -61,15 +61,15 @@ def made_tables(builder: Hooks, job: Part) -> Generator[tuple[Any, pa.Table | pa
     """
     pairs = begin(job, builder)
     row, key = 0, None
+
+    def reached() -> tuple[int, Any]:
+        return row, key
+
     while True:
         try:
-            key, table = next(pairs)
+            key, table = taken(job, builder, pairs.__next__, reached, passes=(StopIteration, Reread))
         except StopIteration:
             return
-        except (DatasetsCoreError, Reread):
-            raise
-        except Exception as error:
-            fail(job, builder, error, row=row, key=key)
         if not isinstance(table, pa.Table | pa.RecordBatch):
             raise DatasetGenerationError(
                 f"{builder.label} yields a {type(table).__name__} for split {job.split!r}. "
@@ -77,8 +77,10 @@ def made_tables(builder: Hooks, job: Part) -> Generator[tuple[Any, pa.Table | pa
             )
         if job.max_rows is not None:
             table = table.slice(0, job.max_rows - row)
-        yield key, table
+        left_out = max(0, min(job.skip - row, table.num_rows))
         row += table.num_rows
+        if left_out < table.num_rows or not left_out:
+            yield key, table.slice(left_out) if left_out else table
         if row == job.max_rows:
             return
 
@@ -93,25 +95,52 @@ def _chunks(
     pairs = begin(job, builder)
     if job.max_rows is not None:
         pairs = itertools.islice(pairs, job.max_rows)
-    chunks = Chunks(pairs, max_rows=rows_at_once, max_bytes=limits.batch_bytes, copies=copies)
-    row, last_key = 0, None
+    row, last_key = _skipped(builder, job, pairs)
+    chunks = Chunks(pairs, max_rows=rows_at_once, max_bytes=limits.batch_bytes, copies=copies, is_live=job.is_live)
+
+    def reached() -> tuple[int, Any]:
+        chunk = chunks.taken
+        return row + len(chunk), chunk[-1][0] if chunk and isinstance(chunk[-1], tuple) and chunk[-1] else last_key
+
     while True:
+        failure: DatasetsCoreError | None = None
         try:
-            chunk = chunks.take()
-        except (DatasetsCoreError, ChangedRowsError):
+            chunk = taken(job, builder, chunks.take, reached, passes=(ChangedRowsError,))
+        except ChangedRowsError:
             _compare_first(builder, job, first, chunks.taken, row)
             raise
-        except Exception as error:
-            chunk = chunks.taken
-            key = chunk[-1][0] if chunk and isinstance(chunk[-1], tuple) and chunk[-1] else last_key
-            fail(job, builder, error, row=row + len(chunk), key=key)
+        except DatasetsCoreError as error:
+            failure, chunk = error, chunks.taken
         _compare_first(builder, job, first, chunk, row)
+        if failure is not None and not (job.is_live and chunk):
+            raise failure
         if not chunk:
             return
+        if failure is not None:
+            chunks.check()
         keys, rows = _unzip(builder, job, chunk, row)
         yield keys, rows, chunks
+        if failure is not None:
+            raise failure
         row += len(chunk)
         last_key = keys[-1]
+
+
+def _skipped(builder: Hooks, job: Part, pairs: Iterator[tuple[Any, Any]]) -> tuple[int, Any]:
+    """Take the rows that are left out; how many, and the last key."""
+    row, last = 0, (None, None)
+
+    def skip() -> None:
+        nonlocal row, last
+        for pair in itertools.islice(pairs, job.skip):
+            row, last = row + 1, pair
+
+    def key() -> Any:
+        return last[0] if isinstance(last, tuple) and last else None
+
+    if job.skip:
+        taken(job, builder, skip, lambda: (row, key()))
+    return job.skip, key()
 
 
 def _compare_first(builder: Hooks, job: Part, first: list[Any] | None, chunk: list[Any], row: int) -> None:

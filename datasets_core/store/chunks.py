@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ _PIECE_ROWS = 64  # rows between two looks at how large they are: what a chunk m
 _PROBED_ROWS = 4
 _PROBED_BYTES = 1 << 16
 _GROWTH = 8
+_LIVE_SECONDS = 0.02
 _MUTABLE = (list, dict, set, bytearray, np.ndarray)
 
 
@@ -33,15 +35,25 @@ class Chunks:
         max_rows, max_bytes: bounds of a chunk.
         copies: every row is copied as it comes.
         are_rows: what is yielded are rows without a key.
+        is_live: somebody waits for the rows: the first chunk is one row, and none is filled for longer than a moment.
     """
 
     def __init__(
-        self, pairs: Iterator[Any], *, max_rows: int, max_bytes: int, copies: bool = False, are_rows: bool = False
+        self,
+        pairs: Iterator[Any],
+        *,
+        max_rows: int,
+        max_bytes: int,
+        copies: bool = False,
+        are_rows: bool = False,
+        is_live: bool = False,
     ) -> None:
         self._pairs, self._max_rows, self._max_bytes, self._are_rows = pairs, max_rows, max_bytes, are_rows
+        self._is_live = is_live
         self.copies = copies
         self.taken: list[Any] = []
-        self._rows = min(_FIRST_ROWS, max_rows)
+        self._kept: list[Any] = []
+        self._rows = 1 if is_live else min(_FIRST_ROWS, max_rows)
 
     def take(self) -> list[Any]:
         """The next chunk, empty at the end; `taken` holds it also where the author's code fails.
@@ -51,13 +63,14 @@ class Chunks:
         """
         chunk = self.taken = []
         held = largest = 0
-        kept: list[Any] = []
+        kept = self._kept = []
+        deadline = time.perf_counter() + _LIVE_SECONDS if self._is_live else None
         while len(chunk) < self._rows and held < self._max_bytes:
             is_probe = not self.copies and len(chunk) < _PROBED_ROWS and held < _PROBED_BYTES
             before = len(chunk)
             wanted = 1 if is_probe or not before else min(_PIECE_ROWS, max(1, (self._max_bytes - held) // max(1, largest)))
             piece = itertools.islice(self._pairs, min(wanted, self._rows - before))
-            chunk.extend(map(copied, piece) if self.copies else piece)
+            is_late = self._fill(chunk, map(copied, piece) if self.copies else piece, deadline)
             if len(chunk) == before:
                 break
             last = weight(chunk[-1])
@@ -68,9 +81,32 @@ class Chunks:
                 if not all(map(unchanged, kept, chunk)):
                     chunk[:] = kept
                     self.copies = True
+            if is_late:
+                break
+        self.check()
+        return chunk
+
+    def check(self) -> None:
+        """See that what was taken last is still what was yielded; asked once more where the author's code failed behind it.
+
+        Raises:
+            ChangedRowsError: rows that were not copied were changed.
+        """
+        chunk, kept = self.taken, self._kept
         if not self.copies and not (all(map(unchanged, kept, chunk)) and self._are_apart(chunk, len(kept))):
             raise ChangedRowsError
-        return chunk
+
+    @staticmethod
+    def _fill(chunk: list[Any], piece: Iterator[Any], deadline: float | None) -> bool:
+        """Take rows; whether the time is up."""
+        if deadline is None:
+            chunk.extend(piece)
+            return False
+        for pair in piece:
+            chunk.append(pair)
+            if time.perf_counter() > deadline:
+                return True
+        return False
 
     def _are_apart(self, chunk: Sequence[Any], probed: int) -> bool:
         """Whether no two rows behind the probes are, or hold, one object that can be changed and is not in a probe."""

@@ -21,6 +21,9 @@ class Part:
     batch_rows: int | None = None
     max_rows: int | None = None
     is_order_free: bool = False
+    skip: int = 0
+    is_live: bool = False
+    deadline: None = None
 
 
 class Author:
@@ -87,3 +90,67 @@ def test_an_author_of_tables_that_fails_is_told_of_the_row():
 
     with pytest.raises(DatasetGenerationError, match=r"at row 2, behind key 0 of split 'train'.*OSError: gone"):
         list(made_tables(Author(tables()), Part()))
+
+
+def test_rows_left_out_are_made_and_count():
+    pairs = [(row, {"a": row}) for row in range(9)]
+
+    assert [encoded.keys for encoded in encoded_rows(Author(pairs), Part(skip=3, max_rows=5))] == [[3, 4]]
+
+
+def test_live_rows_come_before_the_next_one_is_made():
+    made = []
+
+    def pairs():
+        for row in range(40):
+            made.append(row)
+            yield row, {"a": row}
+
+    live = encoded_rows(Author(pairs()), Part(is_live=True))
+    sizes = [len(next(live).keys)]
+    assert made == [0]
+    sizes += [len(encoded.keys) for encoded in live]
+    assert sizes[:2] == [1, 8]
+    assert sum(sizes) == 40
+
+
+def test_live_rows_before_a_failure_come_before_it():
+    def pairs():
+        for row in range(5):
+            yield row, {"a": row}
+        raise KeyError("gone")
+
+    live, found = encoded_rows(Author(pairs()), Part(is_live=True)), []
+    with pytest.raises(DatasetGenerationError, match="at row 5, behind key 4 of split 'train'"):
+        found.extend(key for encoded in live for key in encoded.keys)
+    assert found == [0, 1, 2, 3, 4]
+
+
+def test_a_failure_among_rows_left_out_names_its_row():
+    def pairs():
+        yield "k", {"a": 1}
+        raise KeyError("gone")
+
+    with pytest.raises(DatasetGenerationError, match="at row 1, behind key 'k' of split 'train'"):
+        list(encoded_rows(Author(pairs()), Part(skip=3)))
+
+
+def test_live_rows_that_change_before_a_failure_are_not_given():
+    class Changing(Author):
+        def generate(self, gen_kwargs):
+            same = {"a": [0]}
+            for row in range(12):
+                same["a"] = [row]
+                yield row, same if row > 4 else {"a": [row]}
+            raise KeyError("gone")
+
+    with pytest.raises(ChangedRowsError):
+        list(encoded_rows(Changing([]), Part(is_live=True)))
+
+
+def test_rows_of_tables_are_left_out():
+    pairs = [(0, pa.table({"a": [0, 1, 2]})), (1, pa.table({"a": [3]})), (2, pa.table({"a": [4, 5]}))]
+
+    found = [(key, table.to_pydict()) for key, table in made_tables(Author(pairs), Part(skip=4, max_rows=6))]
+
+    assert found == [(2, {"a": [4, 5]})]
