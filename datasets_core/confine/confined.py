@@ -1,0 +1,342 @@
+"""`Confined`: the parent's handle of one confined process, which it asks, answers, watches and ends.
+
+What comes from the process is hostile: `pipe` bounds it, and this file sees to its turns.  A process that speaks when it is not
+asked, that says what is no message, or that is not done when its time is over, is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import signal
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Self
+
+from datasets_core.confine.denials import Denial
+from datasets_core.confine.ending import error_of_end
+from datasets_core.confine.output import Output
+from datasets_core.confine.pipe import MAX_PAYLOAD_BYTES, Incoming, Kind, Message, PipeError, packed
+from datasets_core.confine.reported import denial_of, raised
+from datasets_core.confine.scratch import clear
+from datasets_core.confine.template import Forked, Template, template
+from datasets_core.errors import ScriptTimeoutError, WorkerDiedError
+
+_START_SECONDS = 60.0
+_END_SECONDS = 2.0
+_PIPE_BYTES = 1 << 20
+_MAX_DENIALS = 1000
+_SERVE = "datasets_core.confine.served:serve"
+
+Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cage:
+    """What a confined process may have.
+
+    Attributes:
+        readable: files and folders that it may read, besides the interpreter and installed packages.
+        scratch: the one folder that it may write, which is its working directory, `HOME` and `TMPDIR`; made if it is missing,
+            and removed with all that it holds when the process has ended.
+        memory_bytes: memory that it may take; None as the settings say.
+        cpu_seconds: processor time that it may take; None as the settings say.
+        file_bytes: size of one file that it may write; None as the settings say.
+        preload: modules that the script imports, which are imported before it is confined if they are well known.
+        script: the script, for messages.
+    """
+
+    readable: tuple[str, ...]
+    scratch: str
+    memory_bytes: int | None = None
+    cpu_seconds: int | None = None
+    file_bytes: int | None = None
+    preload: tuple[str, ...] = ()
+    script: str = "The confined script"
+
+
+class _Ended(Exception):
+    """The process has ended."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """What must be given back when a confined process is not needed any more, whatever happened."""
+
+    owner: int
+    descriptors: list[int]
+    template: Template
+    scratch: str
+    forked: Forked | None = None
+    end: dict[str, Any] = field(default_factory=dict)
+
+    def release(self) -> None:
+        """Kill the process, wait for its end, close what is open, and remove its scratch folder."""
+        descriptors, self.descriptors = self.descriptors, []
+        forked, self.forked = self.forked, None
+        for descriptor in descriptors:
+            os.close(descriptor)
+        if self.owner != os.getpid():  # a fork of the parent holds copies, and no process
+            if forked is not None:
+                os.close(forked.watched)
+            return
+        if forked is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(forked.watched, signal.SIGKILL)
+            _readable(forked.watched, None)
+            os.close(forked.watched)
+            self.end = self.template.ended(forked)
+        clear(self.scratch)
+
+
+def _readable(descriptor: int, seconds: float | None) -> bool:
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(None if seconds is None else max(0.0, seconds) * 1000))
+
+
+class Confined:
+    """One confined process: `start` makes it, `ask` and `stream` talk to it, `close` or `kill` ends it.
+
+    It is asked one thing at a time, by one thread.  Whatever is raised while it is asked, other than an error that it told of
+    itself, has killed it; so has leaving a `stream` early.  What it was denied is in `denials`: whoever asked shows what no
+    error showed (`denials.warn_of`).
+    """
+
+    def __init__(self, cage: Cage, held: _Held, forked: Forked, *, requests: int, replies: int, output: int) -> None:
+        self.cage = cage
+        self.denials: list[Denial] = []
+        self.layers: tuple[str, ...] = ()
+        self._held, self._forked = held, forked
+        self._requests = requests
+        limit = MAX_PAYLOAD_BYTES if cage.memory_bytes is None else cage.memory_bytes
+        self._incoming = Incoming(replies, max_payload_bytes=limit)
+        self._output = Output(output, script=cage.script)
+        self._release = weakref.finalize(self, held.release)
+        self._num_denials = 0
+        os.set_blocking(requests, False)
+        self._waiting = select.poll()
+        self._waiting.register(forked.watched, select.POLLIN)
+        self._waiting.register(output, select.POLLIN)
+
+    @classmethod
+    def start(cls, cage: Cage, *, serve: str = _SERVE) -> Self:
+        """A confined process, with the cage on.
+
+        Args:
+            cage: what it may have.
+            serve: the function that serves requests in it, as `module:name`.
+
+        Raises:
+            ConfinementUnavailableError: this machine cannot confine it.
+        """
+        os.makedirs(cage.scratch, mode=0o700, exist_ok=True)
+        its_reads, requests = os.pipe2(os.O_CLOEXEC)
+        replies, its_writes = os.pipe2(os.O_CLOEXEC)
+        output, its_output = os.pipe2(os.O_CLOEXEC)
+        held = _Held(os.getpid(), [requests, replies, output], template(), cage.scratch)
+        try:
+            try:
+                forked = held.template.fork((its_reads, its_writes, its_output), serve=serve, preload=cage.preload)
+                held.forked = forked
+            finally:
+                for descriptor in (its_reads, its_writes, its_output):
+                    os.close(descriptor)
+            assert forked is not None
+            for descriptor in (requests, replies):
+                with contextlib.suppress(OSError):  # more than this user may take: it only is slower
+                    fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+            confined = cls(cage, held, forked, requests=requests, replies=replies, output=output)
+        except BaseException:
+            held.release()
+            raise
+        confined._enter()
+        return confined
+
+    def _enter(self) -> None:
+        setup = {"scratch": self.cage.scratch, "environment": {}}
+        with self._turn():
+            kind, message = self._exchange(setup, time.monotonic() + _START_SECONDS, "putting the cage on")
+            if kind is not Kind.READY:
+                self._out_of_turn(kind)
+            self.layers = tuple(map(str, message.head.get("layers", ())))
+
+    def ask(
+        self,
+        request: Mapping[str, Any],
+        answer: Answer | None = None,
+        *,
+        deadline: float | None = None,
+        doing: str = "its answer",
+    ) -> Message:
+        """One request, and its one reply.
+
+        Args:
+            request: plain values.
+            answer: called with each question that the process asks meanwhile; gives the answer.
+            deadline: when it must be done, as of `time.monotonic`; it is killed then.
+            doing: what it does, for the error of the deadline.
+
+        Raises:
+            DatasetsCoreError: what the process told of, or how it ended.
+        """
+        (message,) = self._replies(request, answer, deadline, doing, only=Kind.LAST)
+        return message
+
+    def stream(
+        self,
+        request: Mapping[str, Any],
+        answer: Answer | None = None,
+        *,
+        deadline: float | None = None,
+        doing: str = "its answer",
+    ) -> Iterator[Message]:
+        """One request, and its replies as they come, the last one included.
+
+        Args and errors are those of `ask`.  The process is killed if the replies are not taken to their end.
+        """
+        return self._replies(request, answer, deadline, doing)
+
+    def _replies(
+        self, request: Mapping[str, Any], answer: Answer | None, deadline: float | None, doing: str, only: Kind | None = None
+    ) -> Iterator[Message]:
+        with self._turn():
+            kind, message = self._exchange(request, deadline, doing)
+            while True:
+                if kind is Kind.QUESTION and answer is not None:
+                    self._send(Kind.ANSWER, answer(message.head), deadline)
+                elif kind is Kind.LAST or (kind is Kind.PART and only is None):
+                    yield message
+                    if kind is Kind.LAST:
+                        return
+                else:
+                    self._out_of_turn(kind)
+                kind, message = self._next(deadline, doing)
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """A request and all that follows from it: an error that the process told of leaves it alive, any other kills it."""
+        if not self._release.alive:
+            raise WorkerDiedError(f"{self.cage.script} is asked after its confined process has ended. Start another.")
+        try:
+            yield
+        except _Ended:
+            self.kill()
+            raise error_of_end(
+                self._held.end, self.cage.script, memory_bytes=self.cage.memory_bytes, tail=self._output.tail
+            ) from None
+        except PipeError as error:
+            self.kill()
+            message = f"{self.cage.script} sent {error} to its parent, and was stopped. Do not trust it."
+            raise WorkerDiedError(message) from error
+        except _Told as told:
+            raise told.error from None
+        except BaseException:
+            self.kill()
+            raise
+
+    def _exchange(self, request: Mapping[str, Any], deadline: float | None, doing: str) -> tuple[Kind, Message]:
+        if self._has_spoken():
+            raise PipeError("a message that nobody had asked for")
+        self._send(Kind.REQUEST, request, deadline)
+        return self._next(deadline, doing)
+
+    def _has_spoken(self) -> bool:
+        try:
+            return not self._incoming.is_empty or self._incoming.read() is not None or not self._incoming.is_empty
+        except EOFError:
+            raise _Ended from None
+
+    def _next(self, deadline: float | None, doing: str) -> tuple[Kind, Message]:
+        """The next message that is no note of a denial."""
+        began = time.monotonic()
+        while True:
+            has_ended = self._is_over()
+            try:
+                found = self._incoming.read()
+            except EOFError:
+                raise _Ended from None
+            if found is None:
+                if has_ended:
+                    raise _Ended
+                if not self._wait(self._incoming.descriptor, select.POLLIN, deadline):
+                    raise ScriptTimeoutError(self.cage.script, doing, seconds=round(time.monotonic() - began, 1))
+                continue
+            kind, message = found
+            if kind is Kind.FAILURE:
+                raise _Told(raised(message.head, script=self.cage.script))
+            if kind is not Kind.DENIAL:
+                return found
+            self._note(denial_of(message.head))
+
+    def _note(self, denial: Denial) -> None:
+        self._num_denials += 1
+        if self._num_denials > _MAX_DENIALS:
+            raise PipeError("notes of denials without end")
+        if denial not in self.denials:
+            self.denials.append(denial)
+
+    def _is_over(self) -> bool:
+        return _readable(self._forked.watched, 0)
+
+    def _send(self, kind: Kind, head: Mapping[str, Any], deadline: float | None) -> None:
+        rest = memoryview(packed(kind, head))
+        while rest:
+            try:
+                rest = rest[os.write(self._requests, rest) :]
+            except BlockingIOError:
+                if self._is_over():
+                    raise _Ended from None
+                if not self._wait(self._requests, select.POLLOUT, deadline):
+                    raise ScriptTimeoutError(self.cage.script, "taking what it is told", seconds=0) from None
+            except BrokenPipeError:
+                raise _Ended from None
+
+    def _wait(self, descriptor: int, events: int, deadline: float | None) -> bool:
+        """Wait for the pipe, showing what is printed meanwhile; False if time is over first."""
+        seconds = None if deadline is None else deadline - time.monotonic()
+        if seconds is not None and seconds <= 0:
+            return False
+        self._waiting.register(descriptor, events)
+        happened = dict(self._waiting.poll(None if seconds is None else seconds * 1000))
+        self._waiting.unregister(descriptor)
+        if self._output.descriptor in happened and not self._output.drain():
+            self._waiting.unregister(self._output.descriptor)
+        return bool(happened)
+
+    def _out_of_turn(self, kind: Kind) -> NoReturn:
+        raise PipeError(f"a {kind.name.lower()} out of turn")
+
+    def close(self) -> None:
+        """Let it end by itself, for a moment; then as `kill`."""
+        if self._release.alive and self._held.owner == os.getpid():
+            self._held.descriptors.remove(self._requests)
+            os.close(self._requests)  # the end of what it is asked
+            end = time.monotonic() + _END_SECONDS
+            with contextlib.suppress(_Ended, PipeError, ScriptTimeoutError, _Told):
+                while True:
+                    self._next(end, "ending")
+        self.kill()
+
+    def kill(self) -> None:
+        """End it, and leave nothing of it."""
+        if self._release.alive:
+            self._output.drain()
+        self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+class _Told(Exception):
+    """An error that the process told of."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error

@@ -1,0 +1,211 @@
+"""The template: one freshly executed, trusted, single-threaded interpreter per process, which forks the confined ones.
+
+Starting an interpreter and importing pyarrow takes half a second; forking one that has done so takes milliseconds.  The
+template is executed anew (`-I`, an environment without anything of the parent's, no descriptors), so that nothing of the
+parent's memory can be read in a confined process; and it is forked before anything of a script runs.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from datasets_core.confine.forks import MAX_MESSAGE
+from datasets_core.confine.places import root_folder, site_folders
+from datasets_core.errors import ConfinementUnavailableError
+
+_START_SECONDS = 60.0  # a cold disk, and a machine that is busy
+_ANSWER_SECONDS = 60.0  # imports of what a script needs included
+_PASSED = ("TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")  # what the interpreter cannot be started without, and the local time
+_BOOT = """
+import importlib.util, os, sys
+root, control, *folders = sys.argv[1:]
+sys.argv[:] = [""]
+place = os.path.join(root, "datasets_core")
+file = os.path.join(place, "__init__.py")
+spec = importlib.util.spec_from_file_location("datasets_core", file, submodule_search_locations=[place])
+sys.modules["datasets_core"] = module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+from datasets_core.confine.forks import run
+run(int(control), folders)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """A process that the template forked.
+
+    Attributes:
+        number: what the template knows it by.
+        process: its id.
+        watched: a descriptor (pidfd) that stands for it, whoever gets its id later; the caller closes it.
+    """
+
+    number: int
+    process: int
+    watched: int
+
+
+class Template:
+    """The parent's handle of its template process."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self._lock = threading.Lock()
+        self._number = 0
+        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        environment = {name: os.environ[name] for name in _PASSED if os.environ.get(name)}
+        environment |= {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        environment |= {"MALLOC_ARENA_MAX": "4"}  # each arena reserves 64 MiB of the address space, which is limited
+        environment |= dict.fromkeys(("JE_ARROW_MALLOC_CONF", "MALLOC_CONF"), "background_thread:false")
+        words = [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, root_folder(), str(its.fileno()), *site_folders()]
+        try:
+            with its:
+                self._process = subprocess.Popen(
+                    words,
+                    env=environment,
+                    cwd="/",
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    pass_fds=[its.fileno()],
+                    start_new_session=True,
+                )
+        except (OSError, ValueError) as error:
+            ours.close()
+            raise ConfinementUnavailableError(f"no interpreter could be started as {sys.executable!r} ({error})") from error
+        self._control = ours
+        self._is_ready = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is this process's, and still there."""
+        return self.owner == os.getpid() and self._control.fileno() >= 0 and self._process.poll() is None
+
+    def fork(self, descriptors: tuple[int, int, int], *, serve: str, preload: tuple[str, ...]) -> Forked | None:
+        """Start a confined process; None if what it was to import beforehand has started threads.
+
+        Args:
+            descriptors: what it reads from, writes to, and prints to.
+            serve: the function that it is to be served by, as `module:name`.
+            preload: modules to import before the fork, as far as they are on the list of `forks`.
+
+        Raises:
+            ConfinementUnavailableError: the template died, hangs or cannot fork.
+        """
+        with self._lock:
+            head, passed = self._ask({"do": "fork", "serve": serve, "preload": preload}, descriptors)
+        if "threads" in head:
+            return None
+        if "pid" not in head or len(passed) != 1:
+            raise ConfinementUnavailableError(f"no process could be forked ({head.get('error', 'no reason is known')})")
+        return Forked(head["n"], head["pid"], passed[0])
+
+    def ended(self, forked: Forked) -> dict[str, Any]:
+        """How a process ended that has: `status` as of `os.wait`, `max_rss` in bytes, `cpu` in seconds; nothing if unknown."""
+        with self._lock:
+            try:
+                return self._ask({"do": "tell", "of": forked.number})[0]
+            except ConfinementUnavailableError:
+                return {}  # it died, and all its processes with it
+
+    def stop(self) -> None:
+        """End it, and with it every process that it forked."""
+        self._control.close()
+        if self.owner != os.getpid():
+            self._process.returncode = 0  # it is the parent's, who waits for it
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+
+    def _ask(self, request: dict[str, Any], descriptors: tuple[int, ...] = ()) -> tuple[dict[str, Any], list[int]]:
+        try:
+            if not self._is_ready:
+                self._receive(_START_SECONDS, None)
+                self._is_ready = True
+            self._number += 1
+            message = json.dumps({"n": self._number, **request}).encode()
+            socket.send_fds(self._control, [message], descriptors)
+            return self._receive(_ANSWER_SECONDS, self._number)
+        except (OSError, ValueError) as error:
+            reason = self._last_words() or str(error)
+            self.stop()
+            raise ConfinementUnavailableError(
+                f"the process that starts confined ones failed ({reason})", advice="Try again; it is started anew"
+            ) from error
+
+    def _receive(self, seconds: float, number: int | None) -> tuple[dict[str, Any], list[int]]:
+        """The reply to a request; replies to earlier ones, whose asker was interrupted, are put away with what they started."""
+        end = time.monotonic() + seconds
+        while True:
+            waiting = select.poll()
+            waiting.register(self._control, select.POLLIN)
+            if not waiting.poll(max(0.0, end - time.monotonic()) * 1000):
+                raise TimeoutError(f"no answer in {seconds:g} s")
+            data, descriptors, _, _ = socket.recv_fds(self._control, MAX_MESSAGE, 4)
+            if not data:
+                raise ConnectionError("it ended")
+            head = json.loads(data)
+            if head.get("n") == number:
+                return head, descriptors
+            for descriptor in descriptors:
+                with contextlib.suppress(OSError):
+                    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+                os.close(descriptor)
+
+    def _last_words(self) -> str:
+        if self._process.stderr is None or self._process.poll() is None:
+            return ""
+        lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+
+_lock = threading.Lock()
+_current: Template | None = None
+
+
+def template() -> Template:
+    """The template of this process, started if need be; a process that was forked from this one starts its own.
+
+    Raises:
+        ConfinementUnavailableError: no interpreter could be started.
+    """
+    global _current
+    with _lock:
+        if _current is None or not _current.is_running:
+            if _current is not None:
+                _current.stop()
+            _current = Template()
+        return _current
+
+
+def stop() -> None:
+    """End the template of this process, if there is one; the next use starts another."""
+    global _current
+    with _lock:
+        if _current is not None:
+            _current.stop()
+            _current = None
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()  # another thread may have held it
+
+
+atexit.register(stop)
+os.register_at_fork(after_in_child=_after_fork)
