@@ -641,7 +641,7 @@ class ScriptTimeoutError(DatasetBuildError, TimeoutError):
         of = "" if self.path == script else f" of {script}"
         reached = "" if row is None else f", at row {row}"
         super().__init__(
-            f"{self.path}{where}: {doing}{of} was not done{reached} when its time of {seconds:g} seconds was over. "
+            f"{self.path}{where}: {doing}{of} was not done after {seconds:g} seconds{reached}. "
             "Mend the code there if it hangs, else give it more time (timeout=, or None for no limit)."
         )
 

@@ -13,6 +13,7 @@ from datasets_core import logging
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
+from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownOptionError, UnknownSplitError
 from datasets_core.features.schema import Features
@@ -55,6 +56,7 @@ def load_dataset(
     register_checksums: bool = False,
     force_checksums_validation: bool = False,
     lock: str | os.PathLike[str] | bool | None = None,
+    timeout: float | None = None,
     **config_kwargs: Any,
 ) -> Any:
     """Load a dataset, building it first where the cache does not hold it yet.
@@ -89,6 +91,8 @@ def load_dataset(
         lock: a file that `lock_dataset` wrote: anything that is not what it says is refused before rows are given.  True is
             `dataset.lock` in the folder of the dataset, or else in the present one.  Sources, shards and rows are hashed each
             time; `verification_mode="no_checks"` leaves out what stands in the cache, of which the rows are counted then.
+        timeout: seconds after which the code of a script is stopped, wherever it hangs: in its import, its description, its
+            downloads, its rows; None sets no limit.  Code that is not confined is stopped in the main thread only.
         config_kwargs: options of the builder's config, such as `sep=` of csv; `trust_remote_code=True` lets a script that is
             found in a folder run, and `False` no script at all;
             `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
@@ -100,6 +104,7 @@ def load_dataset(
     Raises:
         DatasetNotFoundError, DataFilesNotFoundError: nothing is there.
         UnknownConfigError, UnknownSplitError, UnknownOptionError, ConfigurationError: an argument that means nothing.
+        ScriptTimeoutError: a script was not done when its time was over.
         DatasetBuildError, DownloadError, VerificationError: the build or the download failed, or what came is not on record.
 
     >>> import os, pathlib, tempfile
@@ -132,6 +137,7 @@ def load_dataset(
         token=token,
         storage_options=storage_options,
         version=version,
+        timeout=timeout,
         **config_kwargs,
     )
     builder = _resolved(request)
@@ -148,6 +154,7 @@ def load_dataset(
             storage_options=storage_options,
             register_checksums=register_checksums,
             force_checksums_validation=force_checksums_validation,
+            timeout=request.timeout,
         )
     _check_splits(wanted, builder.info.splits or (), os.fspath(path))
     return builder.as_dataset(split=split, in_memory=keep_in_memory, shuffle_files=shuffle_files, read_config=read_config)
@@ -196,6 +203,7 @@ def load_dataset_builder(
     storage_options: dict[str, Any] | None = None,
     *,
     version: str | Version | None = None,
+    timeout: float | None = None,
     **config_kwargs: Any,
 ) -> DatasetBuilder:
     """The builder of a dataset, with its info, of a built one its splits and sizes too; nothing is downloaded or built.
@@ -223,6 +231,7 @@ def load_dataset_builder(
         token=token,
         storage_options=storage_options,
         version=version,
+        timeout=timeout,
         **config_kwargs,
     )
     builder = _resolved(request)
@@ -261,6 +270,7 @@ def request_of(
     token: bool | str | None = None,
     storage_options: dict[str, Any] | None = None,
     version: str | Version | None = None,
+    timeout: float | Deadline | None = None,
     **config_kwargs: Any,
 ) -> Request:
     """The arguments of `load_dataset` as one value, checked.
@@ -296,6 +306,7 @@ def request_of(
         trust_remote_code=trusted,
         options=config_kwargs,
         version=asked,
+        timeout=Deadline.of(timeout),
     )
 
 

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn, TypeVar
 
 from datasets_core.building.hooks import Hooks, Part
-from datasets_core.errors import DatasetGenerationError, DatasetsCoreError
+from datasets_core.engines.deadline import Deadline, Place, TimeUp, stopped_at
+from datasets_core.errors import (
+    DatasetBuildError,
+    DatasetGenerationError,
+    DatasetsCoreError,
+    DownloadError,
+    MissingDependencyError,
+    ScriptTimeoutError,
+    VerificationError,
+)
+
+T = TypeVar("T")
+
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_LONGEST = 2000  # characters of an author's words: some print all that they read
+# What the library says of files, downloads and packages names the user's thing already.
+_TOLD = (DatasetBuildError, DownloadError, VerificationError, MissingDependencyError)
 
 
 def begin(job: Part, builder: Hooks) -> Iterator[tuple[Any, Any]]:
@@ -17,15 +33,73 @@ def begin(job: Part, builder: Hooks) -> Iterator[tuple[Any, Any]]:
     Raises:
         DatasetGenerationError: the author's code fails as it is called.
     """
+    return taken(job, builder, lambda: iter(builder.generate(job.gen_kwargs)), lambda: (0, None))
+
+
+def taken(
+    job: Part,
+    builder: Hooks,
+    work: Callable[[], T],
+    reached: Callable[[], tuple[int, Any]],
+    *,
+    passes: tuple[type[BaseException], ...] = (),
+) -> T:
+    """What `work` takes of the author's code, which may fail or hang.
+
+    Args:
+        job: of which part of which split.
+        builder: whose code.
+        work: what runs the code.
+        reached: how many rows had been made, and the key of the last one, or None.
+        passes: what means no failure.
+
+    Raises:
+        DatasetGenerationError: the author's code failed.
+        ScriptTimeoutError: it was not done when its time was over.
+    """
+    part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
+    doing = f"making the rows of split {job.split!r}{part}"
     try:
-        return iter(builder.generate(job.gen_kwargs))
-    except DatasetsCoreError:
+        return stopped_at(job.deadline, work, doing=doing)
+    except passes:
         raise
-    except Exception as error:
-        fail(job, builder, error, row=0, key=None)
+    except TimeUp as up:
+        raise _out_of_time(builder, job.deadline, up, doing, split=job.split, row=reached()[0]) from None
+    except BaseException as error:
+        if not is_failure(error, builder):
+            raise
+        row, key = reached()
+        fail(job, builder, error, row=row, key=key)
 
 
-def fail(job: Part, builder: Hooks, error: Exception, *, row: int, key: Any) -> NoReturn:
+def asked(builder: object, deadline: Deadline | None, work: Callable[[], T], *, doing: str, label: str) -> T:
+    """What another hook of the author returns, such as `_split_generators`.
+
+    Args:
+        builder: whose hook.
+        deadline: when it is to be done.
+        work: what calls the hook.
+        doing: what the hook does: "naming the splits".
+        label: the dataset, for messages.
+
+    Raises:
+        DatasetGenerationError: it failed.
+        ScriptTimeoutError: it was not done when its time was over.
+    """
+    try:
+        return stopped_at(deadline, work, doing=doing)
+    except TimeUp as up:
+        raise _out_of_time(builder, deadline, up, doing) from None
+    except BaseException as error:
+        if not is_failure(error, builder):
+            raise
+        raise DatasetGenerationError(
+            f"{label} failed {doing}, {place_of(error, builder)}: {describe(error)}. "
+            "Mend the code there, or the data that it reads."
+        ) from error
+
+
+def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any) -> NoReturn:
     """Say that the author's code failed.
 
     Args:
@@ -38,7 +112,7 @@ def fail(job: Part, builder: Hooks, error: Exception, *, row: int, key: Any) -> 
     Raises:
         DatasetGenerationError: always.
     """
-    reached = f"at row {row}" if key is None else f"at row {row}, behind key {key!r}"
+    reached = f"at row {row}" if key is None else f"at row {row}, behind key {shown(key)}"
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
     where = f"split {job.split!r}{part}, {place_of(error, builder)}"
     raise DatasetGenerationError(
@@ -47,27 +121,84 @@ def fail(job: Part, builder: Hooks, error: Exception, *, row: int, key: Any) -> 
     ) from error
 
 
+def is_failure(error: BaseException, builder: object) -> bool:
+    """Whether an error is a failure of the author's code, and nothing that the library, the user or a caller says."""
+    if isinstance(error, DatasetsCoreError):
+        return not isinstance(error, _TOLD) and not _is_ours(builder) and _raised_by(error, builder)
+    if isinstance(error, (Exception, SystemExit, GeneratorExit, BaseExceptionGroup)):
+        return True
+    return not isinstance(error, KeyboardInterrupt) and _raised_by(error, builder)  # else that of a test runner, say
+
+
+def _raised_by(error: BaseException, builder: object) -> bool:
+    """Whether the code of the author, or of a file beside it, is on the way to the error."""
+    script = _file_of(builder)
+    return script is not None and any(_is_beside(script, file) for file, _ in _frames(error))
+
+
 def describe(error: BaseException) -> str:
     """An error as one phrase: its kind and its own words."""
-    words = str(error).strip().rstrip(".")
+    try:
+        words = str(error).strip().rstrip(".")
+    except Exception:  # the author's own class
+        words = "its words cannot be shown"
+    words = words if len(words) <= _LONGEST else f"{words[:_LONGEST]} …"
+    if isinstance(error, BaseExceptionGroup):
+        words = f"{words}: {'; '.join(map(describe, error.exceptions[:5]))}"
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def shown(value: object) -> str:
+    """A value of an author as it stands in a message."""
+    try:
+        text = repr(value)
+    except Exception:  # the author's own class
+        return f"a {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:200]} …"
 
 
 def place_of(error: BaseException, builder: object) -> str:
     """`in FILE, line N`: the innermost frame in the author's file, else beside it, else outside the library."""
-    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    found = _authors_place(_frames(error), builder)
+    return "in code without lines" if found is None else f"in {found[0]}, line {found[1]}"
+
+
+def _frames(error: BaseException) -> list[Place]:
+    return [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+
+
+def _authors_place(frames: Sequence[Place], builder: object) -> Place | None:
+    """The innermost of the frames, which come from the outside in, that tells an author most."""
     script = _file_of(builder)
-    library = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for belongs in (
         lambda file: file == script,
-        lambda file: script is not None and os.path.dirname(file) == os.path.dirname(script),
-        lambda file: not os.path.abspath(file).startswith(library + os.sep),
+        lambda file: script is not None and _is_beside(script, file),
+        lambda file: not os.path.abspath(file).startswith(_LIBRARY),
         lambda file: True,
     ):
-        found = [(file, line) for file, line in frames if belongs(file)]
+        found = [place for place in frames if belongs(place[0])]
         if found:
-            return f"in {found[-1][0]}, line {found[-1][1]}"
-    return "in code without lines"
+            return found[-1]
+    return None
+
+
+def _is_beside(script: str, file: str) -> bool:
+    return file == script or os.path.dirname(file) == os.path.dirname(script)
+
+
+def _out_of_time(
+    builder: object, deadline: Deadline | None, up: TimeUp, doing: str, *, split: str | None = None, row: int | None = None
+) -> ScriptTimeoutError:
+    place = _authors_place(up.places[::-1], builder)
+    path, line = place or (None, None)
+    script = _file_of(builder) or type(builder).__name__
+    seconds = 0.0 if deadline is None else deadline.seconds
+    return ScriptTimeoutError(script, doing, seconds=seconds, path=path, line=line, split=split, row=row)
+
+
+def _is_ours(builder: object) -> bool:
+    """Whether the author is the library: a reader of a format."""
+    return type(builder).__module__.startswith("datasets_core.")
 
 
 def _file_of(builder: object) -> str | None:

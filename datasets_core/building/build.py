@@ -19,7 +19,7 @@ import pyarrow as pa
 from datasets_core._version import __version__
 from datasets_core.building import checks
 from datasets_core.building.arrivals import Arrivals
-from datasets_core.building.author_failures import describe, place_of
+from datasets_core.building.author_failures import asked
 from datasets_core.building.bump import check_bump
 from datasets_core.building.generate import run_job
 from datasets_core.building.hooks import Builder, SplitGenerator
@@ -37,7 +37,6 @@ from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationError,
-    DatasetsCoreError,
     DownloadError,
     InvalidKeyError,
     ManualDownloadError,
@@ -130,16 +129,12 @@ class _Build:
         instructions = builder.manual_download_instructions
         if instructions is not None and getattr(dl_manager, "manual_dir", None) is None:
             raise ManualDownloadError(builder.label, str(instructions))
-        try:
-            named: Any = builder.split_generators(dl_manager)
-            splits = list(named) if isinstance(named, Iterable) else None
-        except DatasetsCoreError:
-            raise
-        except Exception as error:
-            raise DatasetGenerationError(
-                f"{builder.label} failed to name its splits, {place_of(error, builder)}: {describe(error)}. "
-                "Mend the code there, or the data that it reads."
-            ) from error
+
+        def name_them() -> tuple[Any, list[Any] | None]:
+            named = builder.split_generators(dl_manager)
+            return named, list(named) if isinstance(named, Iterable) else None
+
+        named, splits = asked(builder, self.options.timeout, name_them, doing="naming its splits", label=builder.label)
         if splits is None:
             raise ConfigurationError(
                 f"_split_generators of {builder.label} returns {named!r} ({type(named).__name__}). "
@@ -186,6 +181,7 @@ class _Build:
             keep_keys=count > 1 and self.builder.yields == "rows",
             order=self._order,
             max_rows=self.options.max_rows,
+            deadline=self.options.timeout,
         )
 
     # -- jobs ----------------------------------------------------------------------------------------------------------

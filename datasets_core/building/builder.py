@@ -28,6 +28,7 @@ from datasets_core.building.sources import dataset_identity
 from datasets_core.building.versioned import Versioned
 from datasets_core.building.write_order import variant_folder
 from datasets_core.config import settings
+from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.engine import Engine
 from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnpreparableVersionError
 from datasets_core.features.merge import merge_types
@@ -279,6 +280,7 @@ class DatasetBuilder(Versioned, abc.ABC):
         register_checksums: bool = False,
         force_checksums_validation: bool = False,
         check_version: bool = False,
+        timeout: float | Deadline | None = None,
         **download_and_prepare_kwargs: Any,
     ) -> None:
         """Build the dataset, unless it stands already.
@@ -305,9 +307,12 @@ class DatasetBuilder(Versioned, abc.ABC):
             check_version: refuse a version that does not say what has changed: a new column is a minor change, other rows are a
                 major one.  The rows are compared with those of the same version and of the highest one below that stand
                 prepared in `output_dir` itself, in the folders beside it, or in the cache; the log says where there are none.
+            timeout: seconds after which the author's code is stopped, if it is not done; None sets no limit.  It takes the main
+                thread, where only code in C that never returns cannot be stopped; worker processes (`num_proc`) are killed.
             download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names do nothing.
 
         Raises:
+            ScriptTimeoutError: the time of `timeout` was over.
             WrongVersionError: `check_version`, and the version says less than has changed.
             UnpreparableVersionError: neither the canonical version nor the highest, and not prepared before.
             DatasetsCoreError: of the kind that says what is wrong.
@@ -337,6 +342,7 @@ class DatasetBuilder(Versioned, abc.ABC):
             register_checksums=register_checksums,
             force_checksums_validation=force_checksums_validation,
             check_version=check_version,
+            timeout=timeout,
             **download_and_prepare_kwargs,
         )
         if self.is_preparable:

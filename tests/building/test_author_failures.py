@@ -8,7 +8,7 @@ from datasets_core.building.author_failures import begin, describe, fail, place_
 from datasets_core.errors import DatasetGenerationError
 
 PART = SimpleNamespace(
-    split="train", gen_kwargs={"n": 1}, index=1, count=3, batch_rows=None, max_rows=None, is_order_free=False
+    split="train", gen_kwargs={"n": 1}, index=1, count=3, batch_rows=None, max_rows=None, deadline=None, is_order_free=False
 )
 
 
