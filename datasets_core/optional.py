@@ -3,9 +3,66 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
 from typing import Any
 
 from datasets_core.errors import MissingDependencyError
+
+_DISTRIBUTIONS = {
+    "Bio": "biopython", "Crypto": "pycryptodome", "Levenshtein": "python-Levenshtein", "MeCab": "mecab-python3",
+    "OpenSSL": "pyOpenSSL", "PIL": "pillow", "Xlib": "python-xlib", "apache_beam": "apache-beam", "attr": "attrs",
+    "bs4": "beautifulsoup4", "cld3": "pycld3", "cv2": "opencv-python", "dateutil": "python-dateutil",
+    "docx": "python-docx", "dotenv": "python-dotenv", "faiss": "faiss-cpu", "fitz": "pymupdf", "flatten_json": "flatten-json",
+    "git": "GitPython", "jwt": "PyJWT", "magic": "python-magic",
+    "nacl": "pynacl", "osgeo": "gdal", "pkg_resources": "setuptools", "pptx": "python-pptx",
+    "ruamel": "ruamel.yaml",
+    "serial": "pyserial", "skimage": "scikit-image", "sklearn": "scikit-learn", "slugify": "python-slugify",
+    "snappy": "python-snappy", "socks": "PySocks", "tensorflow_datasets": "tensorflow-datasets", "umap": "umap-learn",
+    "websocket": "websocket-client",
+    "yaml": "pyyaml", "zmq": "pyzmq",
+    # what Python had once
+    "aifc": "standard-aifc", "asynchat": "pyasynchat", "asyncore": "pyasyncore", "audioop": "audioop-lts", "cgi": "legacy-cgi",
+    "cgitb": "legacy-cgi", "chunk": "standard-chunk", "crypt": "standard-crypt", "distutils": "setuptools",
+    "imghdr": "standard-imghdr", "mailcap": "standard-mailcap", "nntplib": "standard-nntplib", "pipes": "standard-pipes",
+    "sndhdr": "standard-sndhdr", "sunau": "standard-sunau", "telnetlib": "standard-telnetlib", "uu": "standard-uu",
+    "xdrlib": "standard-xdrlib",
+}  # fmt: skip
+
+
+def distribution(package: str) -> str:
+    """What pip calls the package of an import.
+
+    >>> distribution("sklearn"), distribution("conllu")
+    ('scikit-learn', 'conllu')
+    """
+    return _DISTRIBUTIONS.get(package, package)
+
+
+def is_installed(package: str) -> bool:
+    """Whether a top-level package can be imported; it is not.
+
+    >>> is_installed("json"), is_installed("no_such_package")
+    (True, False)
+    """
+    if package in sys.modules or package in sys.builtin_module_names:
+        return sys.modules.get(package, ...) is not None
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def missing_package(error: BaseException) -> str | None:
+    """The package whose absence an error tells of; None where it tells of something else, a module in a package, say.
+
+    >>> missing_package(ModuleNotFoundError("No module named 'no_such.part'", name="no_such.part"))
+    'no_such'
+    """
+    if not isinstance(error, ModuleNotFoundError) or not error.name:
+        return None
+    package = error.name.partition(".")[0]
+    return None if is_installed(package) else package
 
 
 def needed(package: str, needed_for: str, install: str | None = None) -> Any:

@@ -8,13 +8,13 @@ worker by value finds its faces there.  Nothing is known under an old name, and 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from datasets_core.optional import is_installed
 from datasets_core.scripting import hugging_face, tensorflow_faces
 
 __path__: list[str] = []  # a module with modules below it, none of which is a file
@@ -37,20 +37,6 @@ def face_of(dotted: str) -> str | None:
     if top not in _TOPS or (top in tensorflow_faces.UNLESS_INSTALLED and is_installed(top)):
         return None
     return f"{__name__}.{dotted}"
-
-
-def is_installed(package: str) -> bool:
-    """Whether a top-level package can be imported; it is not.
-
-    >>> is_installed("json"), is_installed("no_such_package")
-    (True, False)
-    """
-    if package in sys.modules or package in sys.builtin_module_names:
-        return sys.modules.get(package, ...) is not None
-    try:
-        return importlib.util.find_spec(package) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 class Face(ModuleType):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import os
 import re
+import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from datasets_core.errors import DatasetNotFoundError, ScriptError
+from datasets_core.redact import redact
 
 ROOT = "datasets_core_scripts"
+_REMOTE = re.compile(r"#\s*From:\s*(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +28,14 @@ class Module:
         path: where it was read.
         text: its bytes.
         is_package: whether it is a folder's `__init__.py`.
+        is_certain: importing the script imports it, whatever the script finds.
     """
 
     name: str
     path: str
     text: bytes
     is_package: bool = False
+    is_certain: bool = True
 
 
 FOLDER = Module("", "", b"", is_package=True)
@@ -71,11 +77,11 @@ def read_script(path: str | os.PathLike[str]) -> Script:
 
     Raises:
         DatasetNotFoundError: no such file.
-        ScriptError: no Python, or a relative import of what is not in the script's folder.
+        ScriptError: no Python, a relative import of what is not in the script's folder, or one from a URL.
     """
     full = os.path.abspath(os.fspath(path))
     folder, stem = os.path.dirname(full), os.path.basename(full).removesuffix(".py")
-    modules = [_read_module(full, stem, is_package=False)]
+    modules = [_read_module(full, stem)]
     names = {stem, ""}
     for module in modules:  # grows while it is walked
         inside = module.name.split(".") if module.is_package else module.name.split(".")[:-1]
@@ -83,14 +89,14 @@ def read_script(path: str | os.PathLike[str]) -> Script:
             for name, found in _beside(folder, inside, wanted, module.path):
                 if name not in names:
                     names.add(name)
-                    modules.append(_read_module(found, name, is_package=os.path.basename(found) == "__init__.py"))
+                    modules.append(_read_module(found, name, is_certain=module.is_certain and not wanted.guarded))
     return Script(full, tuple(modules))
 
 
-def _read_module(path: str, name: str, *, is_package: bool) -> Module:
+def _read_module(path: str, name: str, *, is_certain: bool = True) -> Module:
     try:
         with open(path, "rb") as file:
-            return Module(name, path, file.read(), is_package)
+            return Module(name, path, file.read(), os.path.basename(path) == "__init__.py", is_certain)
     except OSError as error:
         raise DatasetNotFoundError(f"The script {path} cannot be read: {error.strerror}. Check the path.") from error
 
@@ -136,7 +142,7 @@ class Relative:
         module: what stands behind them, or "".
         names: what is imported.
         line: where.
-        guarded: whether the code copes without it.
+        guarded: whether the code copes without it, or does without it until a function is called.
     """
 
     level: int
@@ -152,7 +158,7 @@ class Imports:
 
     Attributes:
         relative: those of modules beside it.
-        needed: (top-level package, line) of the others, but for those that the code copes without.
+        needed: (top-level package, line) of the others that importing the module imports, whatever it finds.
     """
 
     relative: tuple[Relative, ...]
@@ -172,6 +178,7 @@ def scan(path: str, text: bytes) -> Imports:
         raise ScriptError(path, f"it is no Python ({error.msg})", line=error.lineno) from error
     except ValueError as error:  # a null byte
         raise ScriptError(path, f"it is no Python ({error})") from error
+    _refuse_remote(tree, path, text)
     relative: list[Relative] = []
     needed: list[tuple[str, int]] = []
     for node, guarded in _import_nodes(tree, guarded=False):
@@ -185,25 +192,37 @@ def scan(path: str, text: bytes) -> Imports:
 
 
 def _import_nodes(node: ast.AST, *, guarded: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """Every import below `node`, and whether the script copes without it."""
+    """Every import below `node`, and whether the module can be imported without it."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         yield node, guarded
     elif isinstance(node, ast.Try | ast.TryStar):
         copes = guarded or any(_catches_missing(handler) for handler in node.handlers)
         for child in ast.iter_child_nodes(node):
             yield from _import_nodes(child, guarded=copes)
-    elif isinstance(node, ast.If):
-        typing_only = "TYPE_CHECKING" in ast.unparse(node.test)
-        for child in ast.iter_child_nodes(node):
-            yield from _import_nodes(child, guarded=guarded or (typing_only and child in node.body))
     else:
+        depends = isinstance(
+            node, ast.If | ast.For | ast.While | ast.Match | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        )
         for child in ast.iter_child_nodes(node):
-            yield from _import_nodes(child, guarded=guarded)
+            yield from _import_nodes(child, guarded=guarded or depends)
 
 
 def _catches_missing(handler: ast.ExceptHandler) -> bool:
     caught = "" if handler.type is None else ast.unparse(handler.type)
     return handler.type is None or any(name in caught for name in ("ImportError", "ModuleNotFoundError", "Exception"))
+
+
+def _refuse_remote(tree: ast.AST, path: str, text: bytes) -> None:
+    """Refuse `from .x import y  # From: URL`, by which versions 1 and 2 of `datasets` fetched a module from anywhere."""
+    if b"From:" not in text:
+        return
+    ends = {node.end_lineno for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)}
+    for token in tokenize.tokenize(io.BytesIO(text).readline):
+        found = _REMOTE.match(token.string) if token.type == tokenize.COMMENT and token.start[0] in ends else None
+        if found is not None:
+            what = f"an import is to be fetched from {redact(found[1])}, and code is taken from the script's folder alone"
+            advice = "Put that file beside the script, and delete the comment"
+            raise ScriptError(path, what, line=token.start[0], advice=advice)
 
 
 def identifier(stem: str) -> str:

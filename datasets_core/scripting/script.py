@@ -7,11 +7,13 @@ no bytecode is written; a finder on `sys.meta_path` answers for those names alon
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import threading
 import traceback
@@ -25,15 +27,12 @@ from typing import NoReturn
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.engines.local import send_by_value
 from datasets_core.errors import DatasetsCoreError, MissingDependencyError, ScriptError
-from datasets_core.scripting.faces import face_of, is_installed
+from datasets_core.optional import distribution, is_installed, missing_package
+from datasets_core.scripting.faces import face_of
 from datasets_core.scripting.modules import FOLDER, ROOT, Module, Script, read_script, scan
 from datasets_core.scripting.rewritten import rewritten
 
 _LIBRARY = ("datasets_core.building.", "datasets_core.tfds.")  # the base classes, which a script imports and does not mean
-_DISTRIBUTIONS = {
-    "bs4": "beautifulsoup4", "cv2": "opencv-python", "Crypto": "pycryptodome", "dateutil": "python-dateutil",
-    "PIL": "pillow", "skimage": "scikit-image", "sklearn": "scikit-learn", "yaml": "pyyaml",
-}  # fmt: skip
 
 
 class _Finder:
@@ -146,6 +145,8 @@ def _arrive(script: Script) -> _Shipped:
 
 def _check_packages(script: Script) -> None:
     for module in script.modules:
+        if not module.is_certain:
+            continue
         for package, line in scan(module.path, module.text).needed:
             if face_of(package) is None and not is_installed(package):
                 _refuse(package, module.path, line)
@@ -155,7 +156,7 @@ def _refuse(package: str, path: str, line: int) -> NoReturn:
     if os.path.exists(os.path.join(os.path.dirname(path), f"{package}.py")):
         advice = f"Import the file beside the script relatively: 'from .{package} import …'"
         raise ScriptError(path, f"it imports {package!r}, which is no installed package", line=line, advice=advice)
-    raise MissingDependencyError(package, needed_for=f"The script {path}, line {line},", install=_DISTRIBUTIONS.get(package))
+    raise MissingDependencyError(package, needed_for=f"The script {path}, line {line},", install=distribution(package))
 
 
 @contextlib.contextmanager
@@ -163,6 +164,7 @@ def own_errors(script: Script, doing: str) -> Iterator[None]:
     """Tell what the script's own code raises by its place in the script.
 
     Raises:
+        MissingDependencyError: a package is not installed.
         ScriptError: something else than an error of this library was raised.
     """
     try:
@@ -173,14 +175,37 @@ def own_errors(script: Script, doing: str) -> Iterator[None]:
         ours = {module.path for module in script.modules}
         places = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in ours]
         path, line = (places[-1].filename, places[-1].lineno) if places else (script.path, None)
+        package = missing_package(error)
+        if package is not None:
+            place = path if line is None else f"{path}, line {line},"
+            raise MissingDependencyError(package, needed_for=f"The script {place}", install=distribution(package)) from error
         raise ScriptError(path, f"{doing} failed with {type(error).__name__}: {error}", line=line) from error
 
 
 def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, DatasetBuilder)]
     concrete = [each for each in classes if not inspect.isabstract(each) and not each.__module__.startswith(_LIBRARY)]
-    own = [each for each in concrete if each.__module__ == module.__name__]
-    if concrete:
-        return own[0] if own else concrete[-1]
-    advice = "Define a subclass of GeneratorBasedBuilder or ArrowBasedBuilder with all its hooks"
-    raise ScriptError(script.path, "it defines no dataset builder", advice=advice)
+    own = list(dict.fromkeys(each for each in concrete if each.__module__ == module.__name__))
+    if not concrete:
+        advice = "Define a subclass of GeneratorBasedBuilder or ArrowBasedBuilder with all its hooks"
+        raise ScriptError(script.path, "it defines no dataset builder", advice=advice)
+    if not own:
+        return concrete[-1]
+    strangers = [each for each in own[1:] if not issubclass(each, own[0]) and not issubclass(own[0], each)]
+    if strangers and not _fits(own[0].__name__, script.modules[0].name):
+        one, other = own[0].__name__, strangers[0].__name__
+        what = f"it defines two builders, {one} and {other} (line {_line_of(other, script)})"
+        advice = "Leave one of them in it, or call the first one as the file is called"
+        raise ScriptError(script.path, what, line=_line_of(one, script), advice=advice)
+    return own[0]
+
+
+def _fits(name: str, stem: str) -> bool:
+    """Whether a class is called as its file is, or as a part of it."""
+    short, long = sorted((re.sub(r"[\W_]", "", name).lower(), re.sub(r"[\W_]", "", stem).lower()), key=len)
+    return bool(short) and short in long
+
+
+def _line_of(name: str, script: Script) -> int | None:
+    tree = ast.parse(script.modules[0].text)
+    return next((node.lineno for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name), None)

@@ -10,7 +10,7 @@ from typing import Any
 import cloudpickle
 import pytest
 
-from datasets_core.scripting.faces import FACES, Face, face_of, is_installed, open_face
+from datasets_core.scripting.faces import FACES, Face, face_of, open_face
 
 
 @pytest.mark.parametrize("old", sorted(FACES))
@@ -37,14 +37,6 @@ def test_a_name_that_there_is_not_is_told_by_its_old_name_and_what_to_do() -> No
 
 def test_names_that_are_not_ours_have_no_face() -> None:
     assert [face_of(name) for name in ("os", "datasets_core", "datasetsx.y", "evaluate")] == [None] * 4
-
-
-def test_packages_are_looked_for_and_not_imported() -> None:
-    assert is_installed("sys")
-    assert not is_installed("no_such_package_at_all")
-    assert "antigravity" not in sys.modules
-    assert is_installed("antigravity")
-    assert "antigravity" not in sys.modules
 
 
 @pytest.mark.parametrize("pickler", [pickle, cloudpickle])

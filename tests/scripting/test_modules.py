@@ -87,11 +87,14 @@ def test_the_digest_is_that_of_all_texts_wherever_they_lie(tmp_path: Path) -> No
     [
         ("import os, a.b, c as d", [("os", 1), ("a", 1), ("c", 1)]),
         ("from a.b import c", [("a", 1)]),
-        ("def f():\n    import a", [("a", 2)]),
+        ("def f():\n    import a", []),
+        ("class C:\n    import a", [("a", 2)]),
+        ("with x:\n    import a", [("a", 2)]),
+        ("if x:\n    import a", []),
         ("try:\n    import a\nexcept ImportError:\n    import b", []),
         ("try:\n    import a\nexcept ValueError:\n    pass", [("a", 2)]),
         ("try:\n    import a\nexcept:\n    pass", []),
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a\nelse:\n    import b", [("typing", 1), ("b", 5)]),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a\nelse:\n    import b", [("typing", 1)]),
         ("text = 'import nothing'", []),
     ],
 )
@@ -101,3 +104,33 @@ def test_the_parser_finds_the_packages_that_are_needed(text: str, needed: list[t
 
 def test_names_of_files_become_names_of_modules() -> None:
     assert identifier("imagenet-1k.v2") == "imagenet_1k_v2"
+
+
+def test_what_is_imported_in_any_case_is_known(tmp_path: Path) -> None:
+    text = "from .a import x\ntry:\n    from .b import x\nexcept ImportError:\n    pass\ndef f():\n    from .c import x\n"
+    script = read_script(_script(tmp_path, text, a="from .d import x", b="from .e import x", c="", d="", e=""))
+    assert {module.name for module in script.modules if module.is_certain} == {"main", "a", "d"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from .a import x  # From: https://example.com/a.py",
+        "import a  #From: https://example.com/a.py",
+        "from .a import (  # (\n    x,\n)  # From: https://example.com/a.py",
+    ],
+)
+def test_code_from_a_url_is_refused(tmp_path: Path, line: str) -> None:
+    last = 1 + line.count("\n") + 1
+    with pytest.raises(
+        ScriptError, match=rf"main\.py, line {last}: .* from https://example\.com/a\.py, .*Put that file beside"
+    ):
+        read_script(_script(tmp_path, f"import os\n{line}\n", a="x = 1"))
+
+
+TEXTS = ["x = 1  # From: https://example.com", '"\\n\\nfrom .a import x  # From: u\\n"', "# From: u"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_other_comments_are_no_includes(tmp_path: Path, text: str) -> None:
+    assert list(_read(_script(tmp_path, text))) == ["main"]

@@ -112,9 +112,24 @@ def test_dataclasses_and_module_loggers_work_as_in_any_module(tmp_path: Path) ->
 # -- which class -------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_class_that_the_script_defines_is_meant(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["first", "the-first", "f.irst", "First_2"])
+def test_the_first_class_that_the_script_defines_is_meant_if_it_is_called_so(tmp_path: Path, name: str) -> None:
     text = _text("First", 1) + BUILDER.format(name="Second", tag=2)
-    assert load_script(_write(tmp_path, text)).__name__ == "First"
+    assert load_script(_write(tmp_path, text, f"{name}.py")).__name__ == "First"
+
+
+def test_two_builders_that_have_nothing_to_do_with_each_other_are_told_with_their_lines(tmp_path: Path) -> None:
+    text = _text("First", 1) + BUILDER.format(name="Second", tag=2)
+    with pytest.raises(
+        ScriptError, match=r"main\.py, line 3: it defines two builders, First and Second \(line 15\)\. Leave one"
+    ):
+        load_script(_write(tmp_path, text))
+
+
+def test_of_a_builder_and_what_derives_from_it_the_first_is_meant(tmp_path: Path) -> None:
+    assert (
+        load_script(_write(tmp_path, _text("Base", after="class Real(Base):\n    TAG = 2\nAlias = Real\n"))).__name__ == "Base"
+    )
 
 
 def test_an_imported_class_is_meant_only_where_the_script_defines_none(tmp_path: Path) -> None:
@@ -139,9 +154,33 @@ def test_a_script_without_a_builder_is_told_so(tmp_path: Path, text: str) -> Non
 
 
 def test_a_missing_package_is_named_and_nothing_runs(tmp_path: Path) -> None:
-    path = _write(tmp_path, _text(before="raise SystemExit('ran')\n", after="\ndef f():\n    import not_there_at_all.x\n"))
-    with pytest.raises(MissingDependencyError, match=r"main\.py, line 17, needs the package 'not_there_at_all'"):
+    path = _write(tmp_path, _text(before="raise SystemExit('ran')\n", after="\nimport not_there_at_all.x\n"))
+    with pytest.raises(MissingDependencyError, match=r"main\.py, line 16, needs the package 'not_there_at_all'"):
         load_script(path)
+
+
+def test_a_package_that_a_function_imports_is_missed_when_it_is_called(tmp_path: Path) -> None:
+    after = "\ndef f():\n    import not_there_at_all.x\n"
+    load_script(_write(tmp_path, _text(after=after)))
+    with pytest.raises(MissingDependencyError, match=r"main\.py, line 16, needs the package 'not_there_at_all'"):
+        load_script(_write(tmp_path, _text(after=f"{after}f()\n")))
+
+
+def test_a_package_that_a_module_beside_the_script_misses_is_named(tmp_path: Path) -> None:
+    _write(tmp_path, "import not_there_at_all\n", "other.py")
+    with pytest.raises(MissingDependencyError, match=r"other\.py, line 1, needs the package 'not_there_at_all'"):
+        load_script(_write(tmp_path, _text(before="raise SystemExit('ran')\nfrom .other import x\n")))
+    guarded = "try:\n    from .other import x\nexcept ImportError:\n    x = 1\n"
+    assert load_script(_write(tmp_path, _text(before=guarded))).__name__ == "Main"
+
+
+def test_modules_whose_imports_go_in_a_circle_that_python_cannot_walk(tmp_path: Path) -> None:
+    _write(tmp_path, "from .b import late\nearly = 1\n", "a.py")
+    _write(tmp_path, "from .a import early\nlate = 1\n", "b.py")
+    with pytest.raises(
+        ScriptError, match=r"b\.py, line 1: importing it failed with ImportError: cannot import name 'early'.*circular"
+    ):
+        load_script(_write(tmp_path, _text(before="from .a import early\n")))
 
 
 def test_the_name_to_install_is_told_where_it_is_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
