@@ -64,7 +64,7 @@ def taken(
     except passes:
         raise
     except TimeUp as up:
-        raise _out_of_time(builder, job.deadline, up, doing, split=job.split, row=reached()[0]) from None
+        raise out_of_time(builder, job.deadline, up, doing, split=job.split, row=reached()[0]) from None
     except BaseException as error:
         if not is_failure(error, builder):
             raise
@@ -89,7 +89,7 @@ def asked(builder: object, deadline: Deadline | None, work: Callable[[], T], *, 
     try:
         return stopped_at(deadline, work, doing=doing)
     except TimeUp as up:
-        raise _out_of_time(builder, deadline, up, doing) from None
+        raise out_of_time(builder, deadline, up, doing) from None
     except BaseException as error:
         if not is_failure(error, builder):
             raise
@@ -186,9 +186,19 @@ def _is_beside(script: str, file: str) -> bool:
     return file == script or os.path.dirname(file) == os.path.dirname(script)
 
 
-def _out_of_time(
+def out_of_time(
     builder: object, deadline: Deadline | None, up: TimeUp, doing: str, *, split: str | None = None, row: int | None = None
 ) -> ScriptTimeoutError:
+    """The error for an author's code that was not done in time.
+
+    Args:
+        builder: whose code.
+        deadline: the time that it had.
+        up: where it was.
+        doing: what it did.
+        split: whose rows it made.
+        row: how many of them.
+    """
     place = _authors_place(up.places[::-1], builder)
     path, line = place or (None, None)
     script = _file_of(builder) or type(builder).__name__

@@ -5,12 +5,13 @@ Plan, run the jobs, let their schemas agree, check, write the manifest, one comm
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
 import logging
 import os
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,6 +24,7 @@ from datasets_core.building.author_failures import asked
 from datasets_core.building.bump import check_bump
 from datasets_core.building.generate import run_job
 from datasets_core.building.hooks import Builder, SplitGenerator
+from datasets_core.building.job_runs import run_jobs
 from datasets_core.building.jobs import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, ShardJob, ShardResult, divide
 from datasets_core.building.journal import Journal
 from datasets_core.building.keys import Clash, compare
@@ -33,7 +35,6 @@ from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.write_order import Order, wanted_order
 from datasets_core.config import settings
-from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationError,
@@ -231,28 +232,23 @@ class _Build:
         for index in sorted(results):
             arrived({before: result for before, result in results.items() if before <= index}, index)
         waiting = [index for index in range(len(jobs)) if index not in results]
-        engine = self.options.engine
-        if len(waiting) == 1 and not isinstance(engine, SerialEngine):
-            from datasets_core.engines.local import ProcessEngine, ThreadEngine  # 2 ms that a serial build does without
-
-            if isinstance(engine, (ProcessEngine, ThreadEngine)):
-                engine = SerialEngine()  # a worker would be started for nothing
         with progress(f"{what} {split}", total=_expected_rows(self.builder, split)) as bar:
             bar.update(sum(result.rows for result in results.values()))
-            here = isinstance(engine, SerialEngine)
-            work = functools.partial(function, on_rows=bar.update) if here else function
-            running = engine.run(work, [jobs[index] for index in waiting])
-            try:
+            running = run_jobs(
+                function,
+                [jobs[index] for index in waiting],
+                builder=self.builder,
+                split=split,
+                engine=self.options.engine,
+                deadline=self.options.timeout if function is run_job else None,
+                on_rows=bar.update,
+            )
+            with contextlib.closing(running):
                 for position, result in running:
                     index = waiting[position]
                     journal.record(result)
                     results[index] = result
-                    if not here:
-                        bar.update(result.rows)
                     arrived(results, index)
-            finally:
-                if isinstance(running, Generator):
-                    running.close()
         return [(jobs[index], results[index]) for index in range(len(jobs))]
 
     # -- one schema ----------------------------------------------------------------------------------------------------

@@ -110,6 +110,8 @@ class DatasetBuilder(Versioned, abc.ABC):
     """sha256 of the script and of the modules beside it, wherever they lie; None where it was not read as a script."""
     locked_checksums: Mapping[str, RegisteredFile] = MappingProxyType({})
     """What a lock says of each URL: compared as if it was registered."""
+    is_stopped_by_timer: ClassVar[bool] = True
+    """Whether the author's code runs in the process that asks, where only a timer stops it; else it keeps a deadline itself."""
     rereads: bool = False
     merge_columns: bool = False
     read_schema: pa.Schema | None = None

@@ -172,6 +172,7 @@ class Builder(Hooks, Protocol):
     writer_batch_size: int | None
     download_dir: str | None
     locked_checksums: Mapping[str, RegisteredFile]
+    is_stopped_by_timer: ClassVar[bool]
 
     @property
     def cache_dir(self) -> str:

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import cloudpickle
 
 from datasets_core import config
+from datasets_core.engines.deadline import Deadline, TimeUp
 from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
 
@@ -30,6 +31,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 _ORPHAN_CHECK_SECONDS = 0.5
+_GRACE_SECONDS = 1.0  # in which a job says itself where it hangs, unless it hangs in C
 
 
 def send_by_value(module: ModuleType) -> None:
@@ -78,10 +80,18 @@ class ProcessEngine:
 
     Functions and jobs may be anything that cloudpickle can send, lambdas and classes of `__main__` too, and no
     `if __name__ == "__main__"` is needed.  Each worker is an executor of its own, so that one that dies is known with its job.
+
+    Args:
+        workers: how many; None is one for each processor.
+        deadline: when the jobs are to be done; workers that still run then are killed.
     """
 
-    def __init__(self, workers: int | None = None) -> None:
-        self.workers = _workers(workers)
+    def __init__(self, workers: int | None = None, *, deadline: Deadline | None = None) -> None:
+        self.workers, self.deadline = _workers(workers), deadline
+
+    def until(self, deadline: Deadline | None) -> ProcessEngine:
+        """The same engine with a deadline."""
+        return ProcessEngine(self.workers, deadline=deadline)
 
     def run(self, function: Callable[[T], R], jobs: Sequence[T]) -> Iterator[tuple[int, R]]:
         """See `Engine.run`."""
@@ -100,7 +110,7 @@ class ProcessEngine:
             for worker, index in zip(workers, _up_to(count, waiting), strict=True):
                 running[worker.submit(sent, jobs[index])] = index, worker
             while running:
-                for future in _next_done(running):
+                for future in _next_done(running, self.deadline):
                     done, worker = running.pop(future)
                     result: R = _unpack(future, done, len(jobs), function)
                     for index in _up_to(1, waiting):
@@ -134,9 +144,16 @@ def _up_to(count: int, waiting: Iterator[int]) -> Iterator[int]:
             return
 
 
-def _next_done(running: dict[Future[R], Any]) -> list[Future[R]]:
-    """The futures that are done, at least one, in the order in which they were begun."""
-    done, _ = wait(running, return_when=FIRST_COMPLETED)
+def _next_done(running: dict[Future[R], Any], deadline: Deadline | None = None) -> list[Future[R]]:
+    """The futures that are done, at least one, in the order in which they were begun.
+
+    Raises:
+        TimeUp: none is, and the jobs did not stop themselves when their time was over.
+    """
+    limit = None if deadline is None else deadline.remaining + _GRACE_SECONDS
+    done, _ = wait(running, timeout=limit, return_when=FIRST_COMPLETED)
+    if not done:
+        raise TimeUp(())
     return [future for future in running if future in done]
 
 
