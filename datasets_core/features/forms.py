@@ -89,7 +89,7 @@ def feature_to_json(feature: FeatureType) -> dict[str, Any]:
         if argument.name == "feature":
             form["feature"] = feature_to_json(value)
         else:
-            form[argument.name] = list(value) if isinstance(value, list) else value
+            form[argument.name] = list(value) if isinstance(value, list) else str(value) if isinstance(value, str) else value
     form["_type"] = feature._type
     return form
 

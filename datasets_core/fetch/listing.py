@@ -34,7 +34,8 @@ def is_hidden(name: str) -> bool:
 class ArchiveIterable:
     """The regular files of an archive, as (name, open file), in the order of the archive and without unpacking it.
 
-    Files whose own name is hidden are left out.  Links give the bytes of what they point to, after the files.
+    Files whose own name is hidden (`leaves_out` says which) are left out.  Links give the bytes of what they point to, after
+    the files.
 
     What makes an archive unsafe as a whole refuses it before its first file where its headers can be read beforehand (zip,
     plain tar); of a compressed tar, which is read once, at the member that shows it.
@@ -42,6 +43,7 @@ class ArchiveIterable:
 
     source: str | BinaryIO
     known_as: str | None = None
+    leaves_out: Callable[[str], bool] = is_hidden
 
     def __iter__(self) -> Iterator[tuple[str, BinaryIO]]:
         if self._is_read_twice():
@@ -55,6 +57,13 @@ class ArchiveIterable:
 
     def _walk(self) -> Iterator[tuple[Member, Callable[[], BinaryIO]]]:
         return walk(self.source, known_as=self.known_as)
+
+    def _whole(self) -> str | BinaryIO:
+        """The archive, to be read once more for what it repeats."""
+        return self.source
+
+    def _can_be_reopened(self) -> bool:
+        return isinstance(self.source, str)
 
     @property
     def _name(self) -> str:
@@ -80,30 +89,30 @@ class ArchiveIterable:
 
     def _files(self, planned: Plan) -> Iterator[tuple[str, BinaryIO]]:
         if planned.repeated:
-            check_repeated(self.source, planned.repeated, known_as=self.known_as)
+            check_repeated(self._whole(), planned.repeated, known_as=self.known_as)
         for member, opener in self._walk():
-            if member.kind == "file" and not is_hidden(posixpath.basename(member.path)):
+            if member.kind == "file" and not self.leaves_out(posixpath.basename(member.path)):
                 yield member.name, opener()  # not closed before its reader drops it: a zip gives several at once
 
     def _files_as_they_come(self, seen: _Seen) -> Iterator[tuple[str, BinaryIO]]:
         is_compared = False
         for member, opener in self._walk():
             if seen.check(member) and not is_compared:
-                if not isinstance(self.source, str):
+                if not self._can_be_reopened():
                     raise ArchiveError(self._name, f"member {member.name!r} appears twice", advice=_GIVE_PATH)
                 whole = self._planned(found for found, _ in self._walk())
-                check_repeated(self.source, whole.repeated, known_as=self.known_as)
+                check_repeated(self._whole(), whole.repeated, known_as=self.known_as)
                 is_compared = True
-            if member.kind == "file" and not is_hidden(posixpath.basename(member.path)):
+            if member.kind == "file" and not self.leaves_out(posixpath.basename(member.path)):
                 yield member.name, opener()
 
     def _copies(self, planned: Plan) -> Iterator[tuple[str, BinaryIO]]:
         """The links: by one more walk, or as many as there are links to the same file."""
         waiting: dict[str, list[str]] = {}
         for link, origin in planned.copies:
-            if not is_hidden(posixpath.basename(link)):
+            if not self.leaves_out(posixpath.basename(link)):
                 waiting.setdefault(origin, []).append(link)
-        if waiting and not isinstance(self.source, str) and not self._is_read_twice():
+        if waiting and not self._can_be_reopened() and not self._is_read_twice():
             link, origin = next((links[0], origin) for origin, links in waiting.items())
             raise ArchiveError(self._name, f"member {link!r} is a link to {origin!r}", advice=_GIVE_PATH)
         while waiting:

@@ -29,9 +29,6 @@ class Path(_Kind):  # type: ignore[misc]
     'gs://bucket/a'
     """
 
-    def __repr__(self) -> str:
-        return f"Path({str(self)!r})"
-
     def __str__(self) -> str:
         text = super().__str__()
         return text.replace(":/", "://", 1) if text.startswith(_SCHEMES) and "://" not in text else text

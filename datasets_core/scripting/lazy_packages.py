@@ -76,10 +76,16 @@ class Absent:
         return getattr(_package(self._name), name)
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(f"lazy_imports_utils has no attribute {name!r}", name=name)
-    try:
-        return _package(name)
-    except MissingDependencyError:
-        return Absent(name)
+class LazyModules:
+    """Packages by name; those that are not installed say so when something of them is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"lazy_imports_utils has no attribute {name!r}", name=name)
+        try:
+            return _package(name)
+        except MissingDependencyError:
+            return Absent(name)
+
+
+lazy_modules = LazyModules()

@@ -15,9 +15,9 @@ def _at(home: str, *names: str) -> dict[str, str]:
 _FEATURES = _at(
     f"{_TFDS}.features",
     "Audio", "BBox", "BBoxFeature", "ClassLabel", "Dataset", "Documentation", "Encoding", "FeatureConnector", "FeaturesDict",
-    "Image", "LabeledImage", "Optional", "Scalar", "Sequence", "Tensor", "TensorInfo", "Text", "Translation",
+    "Image", "LabeledImage", "Optional", "Scalar", "Sequence", "Tensor", "Text", "Translation",
     "TranslationVariableLanguages", "Video", "BBoxFormat", "DocArg",
-) | {"TopLevelFeature": f"{_TFDS}.features:FeaturesDict"}  # fmt: skip
+) | {"TensorInfo": f"{_TFDS}.connectors:TensorInfo", "TopLevelFeature": f"{_TFDS}.features:FeaturesDict"}  # fmt: skip
 _BUILDERS = _at(
     f"{_TFDS}.tfds_builder", "BeamBasedBuilder", "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder", "ShardBasedBuilder"
 )
@@ -130,24 +130,24 @@ FACES: Mapping[str, Mapping[str, str]] = {
             ".core.utils": _UTILS,
             ".core.utils.bool_utils": _at(f"{_TFDS}.utilities", "parse_bool"),
             ".core.utils.image_utils": _UTILS,
-            ".core.utils.lazy_imports_utils": {"*": f"{_HERE}.lazy_packages"},
+            ".core.utils.lazy_imports_utils": {"*": f"{_HERE}.lazy_packages:lazy_modules"},
             ".core.utils.py_utils": _UTILS,
             ".core.utils.resource_utils": _UTILS,
             ".core.utils.type_utils": _TYPING,
             ".core.utils.version": _VERSIONS,
             ".dataset_builders": _CONLL,
             ".decode": _DECODE,
-            ".deprecated": {},
+            ".deprecated": _at(f"{_TFDS}.downloads", "add_checksums_dir"),
             ".deprecated.text": _at(f"{_TFDS}.utilities", "TextEncoderConfig"),
             ".download": _DOWNLOADS,
             ".features": _FEATURES,
-            ".testing": {"*": f"{_TFDS}.testing_names"},
+            ".testing": {"*": f"{_TFDS}.testing_names:testing"},
             ".typing": _TYPING,
             ".visualization": {"*": f"{_TFDS}.testing_names:visualization"},
         }.items()
     },
     "tensorflow_datasets.version": {"__version__": _TOP["__version__"]},
-    "tensorflow": {"*": _TF},
+    "tensorflow": {"*": f"{_TF}:tensorflow"},
     "tensorflow.compat": {"*": f"{_TF}:compat"},
     "tensorflow.compat.v1": {"*": f"{_TF}:v1"},
     "tensorflow.compat.v2": {"*": f"{_TF}:v2"},

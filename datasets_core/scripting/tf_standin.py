@@ -13,11 +13,6 @@ from datasets_core.scripting.calling_script import script_place
 from datasets_core.scripting.tf_dtypes import TYPES, DType, as_dtype
 
 __version__ = "2.21.0"  # whose names these are
-bool, bfloat16, complex64, complex128 = TYPES["bool"], TYPES["bfloat16"], TYPES["complex64"], TYPES["complex128"]  # noqa: A001
-double, half, float16, float32, float64 = (TYPES[name] for name in ("double", "half", "float16", "float32", "float64"))
-int8, int16, int32, int64 = (TYPES[name] for name in ("int8", "int16", "int32", "int64"))
-qint8, quint8, resource, variant = (TYPES[name] for name in ("qint8", "quint8", "resource", "variant"))
-uint8, uint16, uint32, uint64, string = (TYPES[name] for name in ("uint8", "uint16", "uint32", "uint64", "string"))
 
 
 class Missing:
@@ -246,16 +241,10 @@ def _levels() -> dict[str, Any]:
 logging = Names("tf.logging", **_levels())
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(f"module 'tensorflow' has no attribute {name!r}", name=name)
-    return Missing(f"tf.{name}")
-
-
 def _this(*others: str) -> dict[str, Any]:
     """The names of this module, for its other versions."""
-    names: Iterable[str] = (*TYPES, "DType", "as_dtype", "dtypes", "errors", "gfile", "io", "logging", "test", *others)
-    return {name: globals()[name] for name in names}
+    names: Iterable[str] = ("DType", "as_dtype", "dtypes", "errors", "gfile", "io", "logging", "test", *others)
+    return TYPES | {name: globals()[name] for name in names}
 
 
 _AGAIN = ("get_logger", "executing_eagerly", "enable_v2_behavior", "enable_eager_execution", "disable_v2_behavior", *_FEATURES)
@@ -263,3 +252,4 @@ _v = _this(*_AGAIN, "__version__")
 v1 = Names("tf.compat.v1", compat=Names("tf.compat", **_known), **_v)
 v2 = Names("tf.compat.v2", compat=Names("tf.compat", **_known), **_v)
 compat = Names("tf.compat", v1=v1, v2=v2, **_known)
+tensorflow = Names("tf", compat=compat, **_v)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
 import dataclasses
 import enum
+import gzip
 import os
-from collections.abc import Mapping
-from pathlib import Path
+import posixpath
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from datasets_core.errors import ConfigurationError, DownloadError, ManualDownloadError
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadConfig as LibraryConfig
 from datasets_core.fetch.download_config import DownloadMode as GenerateMode
+from datasets_core.fetch.listing import ArchiveIterable
+from datasets_core.scripting.epath_standin import Path
 
 __all__ = ["DownloadConfig", "DownloadError", "DownloadManager", "ExtractMethod", "GenerateMode", "Resource"]
 
@@ -123,8 +127,49 @@ class DownloadConfig:
         return {name: value for name, value in found.items() if value is not None}
 
 
+def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
+    """Pairs of the name and the open file of each member of an archive.
+
+    Args:
+        path: the archive, or the open file of one.
+        method: has no effect: the first bytes tell.
+    """
+    if method in (ExtractMethod.GZIP, ExtractMethod.BZIP2):
+        opener: Any = gzip.open if method is ExtractMethod.GZIP else bz2.open
+        return iter([("", opener(path))])
+    return Members(path if hasattr(path, "read") else os.fspath(path))
+
+
+@dataclasses.dataclass(frozen=True)
+class Members:
+    """Pairs of the name and the open file of each member of an archive, from the beginning for each who asks.
+
+    Args:
+        source: the archive, or the open file of one.
+    """
+
+    source: Any
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        for name, file in ArchiveIterable(self.source, None, is_left_out):
+            yield posixpath.normpath(name), file
+
+
+def is_left_out(name: str) -> bool:
+    """Whether a file of an archive is one that TFDS passes by: a hidden one, or the copy that an editor left.
+
+    >>> is_left_out("._a.jpg"), is_left_out("a.txt~"), is_left_out("__init__.py")
+    (True, True, False)
+    """
+    return name.startswith(".") or name.endswith("~")
+
+
+def add_checksums_dir(checksums_dir: str | os.PathLike[str]) -> None:
+    """Nothing: checksums stand in `checksums.tsv` beside the script."""
+
+
 class DownloadManager:
-    """What a TFDS builder gets for its files: the library's own manager, whose results are `pathlib.Path`s.
+    """What a TFDS builder gets for its files: the library's own manager, whose results are paths with the verbs of `epath`.
 
     Args:
         manager: the library's.
@@ -181,7 +226,9 @@ class DownloadManager:
 
     def iter_archive(self, resource: Any) -> Any:
         """Pairs of the name and the open file of each member of an archive."""
-        return self._manager.iter_archive(_plain(resource))
+        source = _plain(resource)
+        is_here = hasattr(source, "read") or (isinstance(source, str) and os.path.isfile(source))
+        return Members(source) if is_here else self._manager.iter_archive(source)
 
     def download_kaggle_data(self, competition_or_dataset: str) -> Any:
         """Nothing: data of Kaggle is fetched by hand.

@@ -6,7 +6,6 @@ without its code still knows it: a box is four numbers, a sound its samples, a f
 
 from __future__ import annotations
 
-import copy
 import enum
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -14,56 +13,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Feature, FeatureType, List, Value
-from datasets_core.features.base import Sequence as LibrarySequence
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel as LibraryClassLabel
 from datasets_core.features.schema import Features
 from datasets_core.features.translation import Translation as LibraryTranslation
 from datasets_core.features.translation import TranslationVariableLanguages as LibraryTranslationVariableLanguages
+from datasets_core.tfds.connectors import ClassLabel as Labels
+from datasets_core.tfds.connectors import FeaturesDict, ListColumns, ListFeature, TensorList, connector_of, list_of
+from datasets_core.tfds.connectors import Translation as Languages
+from datasets_core.tfds.connectors import TranslationVariableLanguages as VariableLanguages
 from datasets_core.tfds.image_arrays import ImageArray
-from datasets_core.tfds.kinds import dtype_name, feature_of, kind_of, np_dtype_of, shape_of, tensor_of
+from datasets_core.tfds.kinds import dtype_name, kind_of, tensor_of
 from datasets_core.tfds.kinds import optional as optional_of
 
-FeatureConnector = Feature
 Image = ImageArray
+DocArg = Any
 AUDIO, BOX, DATASET, VIDEO = "tfds audio", "tfds bbox", "tfds dataset", "tfds video"
-
-
-class FeaturesDict(Features):
-    """The names and the features of the columns; dtypes and dicts may stand for features.
-
-    >>> features = FeaturesDict({"label": ClassLabel(num_classes=2), "x": np.float32, "nested": {"y": Text()}})
-    >>> features["x"], features.shape
-    (Value('float32'), {'label': (), 'x': (), 'nested': {'y': ()}})
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if args and not isinstance(args[0], Mapping):
-            raise ArgumentTypeError(f"{args[0]!r} names no features. Give a dict: name to feature.")
-        super().__init__(*args, **kwargs)
-
-    def __setitem__(self, name: str, feature: Any) -> None:
-        super().__setitem__(name, feature_of(feature))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return FeaturesDict, (dict(self),)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> FeaturesDict:
-        return FeaturesDict({name: copy.deepcopy(feature, memo) for name, feature in self.items()})
-
-    @property
-    def shape(self) -> dict[str, Any]:
-        """The shape of each column; None for a size that varies."""
-        return {name: shape_of(feature) for name, feature in self.items()}
-
-    @property
-    def dtype(self) -> dict[str, Any]:
-        """The numpy type of each column."""
-        return {name: np_dtype_of(feature) for name, feature in self.items()}
-
-    np_dtype = dtype
 
 
 class Documentation(NamedTuple):
@@ -79,6 +46,19 @@ class Encoding(enum.Enum):
     NONE = "none"
     BYTES = "bytes"
     ZLIB = "zlib"
+
+
+class BBoxFormat(enum.Enum):
+    """In which order and unit the four numbers of a box stand; edges that are parts of a picture are checked."""
+
+    YXYX = "YXYX"
+    REL_YXYX = "REL_YXYX"
+    REL_XYXY = "REL_XYXY"
+    XYXY = "XYXY"
+    XYWH = "XYWH"
+    CENTER_XYWH = "CENTER_XYWH"
+    REL_XYWH = "REL_XYWH"
+    REL_CENTER_XYWH = "REL_CENTER_XYWH"
 
 
 class BBox(NamedTuple):
@@ -103,6 +83,19 @@ class _Made(type):
         return cls.is_one(instance)
 
 
+class FeatureConnector(metaclass=_Made):
+    """What all features are, and dicts of them.
+
+    >>> isinstance(Text(), FeatureConnector), isinstance(5, FeatureConnector)
+    (True, False)
+    """
+
+    @staticmethod
+    def is_one(feature: Any) -> bool:
+        """Whether it is a feature."""
+        return isinstance(feature, (Feature, Features))
+
+
 class Text(metaclass=_Made):
     """A text in each row: a `Value("string")`.
 
@@ -120,7 +113,7 @@ class Text(metaclass=_Made):
             raise ConfigurationError(
                 "Text() with an encoder is gone from TFDS too. Store the text, and encode it when it is read."
             )
-        return optional_of(Value("string")) if optional else Value("string")
+        return _feature(Value("string"), optional)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -137,7 +130,7 @@ class Scalar(metaclass=_Made):
 
     def __new__(cls, dtype: Any, *, doc: object = None, optional: bool = False) -> Any:
         """The feature."""
-        return optional_of(Value(dtype_name(dtype))) if optional else Value(dtype_name(dtype))
+        return _feature(Value(dtype_name(dtype)), optional)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -168,16 +161,18 @@ class Tensor(metaclass=_Made):
         optional: bool = False,
     ) -> Any:
         """The feature; the encoding is left to the file format."""
-        return optional_of(tensor_of(shape, dtype)) if optional else tensor_of(shape, dtype)
+        return _tensor(shape, dtype, optional=optional)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
         """Whether the feature is one of arrays or numbers."""
-        return isinstance(feature, (Value, FixedShape)) or (isinstance(feature, List) and not kind_of(feature))
+        if isinstance(feature, List):
+            return isinstance(feature, TensorList) or (type(feature) is List and not kind_of(feature))
+        return isinstance(feature, (Value, FixedShape, LibraryClassLabel))
 
 
 class ClassLabel(metaclass=_Made):
-    """Integers that stand for names: the library's own `ClassLabel`.
+    """Integers that stand for names: the library's own `ClassLabel`, whose names may be set later.
 
     >>> ClassLabel(names=["a", "b"]).str2int("b"), ClassLabel(num_classes=3).num_classes
     (1, 3)
@@ -192,8 +187,11 @@ class ClassLabel(metaclass=_Made):
         doc: object = None,
     ) -> Any:
         """The feature."""
+        if num_classes is names is names_file is None:
+            return Labels(names=[])  # the author sets them when the data is there
         path = None if names_file is None else os.fspath(names_file)
-        return LibraryClassLabel(num_classes=num_classes, names=names, names_file=path)
+        listed = None if names is None else [name.decode() if isinstance(name, bytes) else name for name in names]
+        return Labels(num_classes=num_classes, names=listed, names_file=path)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -240,7 +238,7 @@ class Audio(metaclass=_Made):
     ) -> Any:
         """The feature."""
         inner = tensor_of(tuple(shape)[1:], dtype)
-        return List(inner, id=AUDIO if sample_rate is None else f"{AUDIO} {sample_rate}")
+        return list_of(inner, id=AUDIO if sample_rate is None else f"{AUDIO} {sample_rate}", kind=TensorList)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -251,7 +249,7 @@ class Audio(metaclass=_Made):
 class Video(metaclass=_Made):
     """A film in each row: its pictures, given as arrays or as the path of a film, which torchcodec decodes.
 
-    >>> shape_of(Video(shape=(None, 64, 64, 3)))
+    >>> Video(shape=(None, 64, 64, 3)).shape
     (None, 64, 64, 3)
     """
 
@@ -267,7 +265,7 @@ class Video(metaclass=_Made):
         """The feature."""
         length, *picture = (None, None, None, 3) if shape is None else tuple(shape)
         image = ImageArray(shape=tuple(picture), dtype=dtype, encoding_format=encoding_format)
-        return List(image, length=-1 if length is None else length, id=VIDEO)
+        return list_of(image, -1 if length is None else length, VIDEO)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -282,14 +280,15 @@ class BBoxFeature(metaclass=_Made):
     List(Value('float32'), length=4)
     """
 
-    def __new__(cls, *, doc: object = None, bbox_format: Any = None) -> Any:
+    def __new__(cls, *, doc: object = None, bbox_format: Any = BBoxFormat.REL_YXYX) -> Any:
         """The feature."""
-        return List(Value("float32"), length=4, id=BOX)
+        form = None if bbox_format is None else BBoxFormat(bbox_format)
+        return list_of(Value("float32"), 4, BOX if form is BBoxFormat.REL_YXYX else f"{BOX} {form and form.value}", TensorList)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
         """Whether the feature is one of boxes."""
-        return isinstance(feature, List) and kind_of(feature) == BOX
+        return isinstance(feature, List) and kind_of(feature).startswith(BOX)
 
 
 class Sequence(metaclass=_Made):
@@ -301,12 +300,12 @@ class Sequence(metaclass=_Made):
 
     def __new__(cls, feature: Any, length: int | None = None, *, doc: object = None) -> Any:
         """The feature."""
-        return LibrarySequence(feature_of(feature), length=-1 if length is None else length)
+        return _sequence(feature, length)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
         """Whether the feature is one of lists."""
-        return isinstance(feature, List)
+        return isinstance(feature, ListColumns) or (isinstance(feature, List) and not isinstance(feature, TensorList))
 
 
 class Dataset(metaclass=_Made):
@@ -319,8 +318,7 @@ class Dataset(metaclass=_Made):
 
     def __new__(cls, feature: Any, length: int | None = None, *, doc: object = None) -> Any:
         """The feature."""
-        found = LibrarySequence(feature_of(feature), length=-1 if length is None else length)
-        return List(found.feature, length=found.length, id=DATASET) if isinstance(found, List) else found
+        return _sequence(feature, length, DATASET)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -337,7 +335,7 @@ class Translation(metaclass=_Made):
 
     def __new__(cls, languages: Iterable[str], encoder: None = None, encoder_config: None = None, *, doc: object = None) -> Any:
         """The feature."""
-        return LibraryTranslation(languages=list(languages))
+        return Languages(languages=list(languages))
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -354,7 +352,7 @@ class TranslationVariableLanguages(metaclass=_Made):
 
     def __new__(cls, languages: Iterable[str] | None = None, *, doc: object = None) -> Any:
         """The feature."""
-        return LibraryTranslationVariableLanguages(languages=None if languages is None else list(languages))
+        return VariableLanguages(languages=None if languages is None else list(languages))
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -368,19 +366,23 @@ def Optional(feature: Any, *, doc: object = None) -> FeatureType:  # noqa: N802 
     >>> Optional(np.int32)
     Value('int32')
     """
-    return optional_of(feature_of(feature))
+    return connector_of(optional_of(connector_of(feature)))  # type: ignore[no-any-return]
 
 
-class BBoxFormat(enum.Enum):
-    """In which order and unit the four numbers of a box stand; they are stored as they are given."""
+def _feature(library: FeatureType, optional: bool) -> Any:
+    return connector_of(optional_of(library) if optional else library)
 
-    REL_YXYX = "REL_YXYX"
-    REL_XYXY = "REL_XYXY"
-    XYXY = "XYXY"
-    XYWH = "XYWH"
-    CENTER_XYWH = "CENTER_XYWH"
-    REL_XYWH = "REL_XYWH"
-    REL_CENTER_XYWH = "REL_CENTER_XYWH"
+
+def _tensor(shape: Any, dtype: Any, *, optional: bool) -> Any:
+    made = _feature(tensor_of(shape, dtype), optional)
+    return list_of(made.feature, made.length, made.id, TensorList) if isinstance(made, List) else made
+
+
+def _sequence(feature: Any, length: int | None, id: str | None = None) -> Any:
+    inner = connector_of(feature)
+    if isinstance(inner, dict):
+        return ListColumns.of(inner, -1 if length is None else length)
+    return list_of(inner, -1 if length is None else length, id)
 
 
 def as_tfds(features: Mapping[str, Any]) -> FeaturesDict:
@@ -394,10 +396,13 @@ def as_tfds(features: Mapping[str, Any]) -> FeaturesDict:
 
 
 def _as_tfds(feature: FeatureType) -> FeatureType:
+    if isinstance(feature, Features):
+        return feature
     if isinstance(feature, dict):
         return {name: _as_tfds(inner) for name, inner in feature.items()}
     if isinstance(feature, List):
-        return List(_as_tfds(feature.feature), length=feature.length, id=feature.id)
+        kind = type(feature) if isinstance(feature, ListFeature) else ListFeature
+        return list_of(_as_tfds(feature.feature), feature.length, feature.id, kind)
     if getattr(feature, "_type", None) == "Image":
         return ImageArray.of(feature)  # type: ignore[arg-type]
     return feature

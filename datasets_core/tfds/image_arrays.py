@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +40,6 @@ class ImageArray(Image):
     shape: tuple[int | None, ...]
     np_dtype: np.dtype[Any]
     is_skipped: bool
-    dtype: ClassVar[Any] = np.uint8
 
     def __init__(
         self,
@@ -95,6 +94,11 @@ class ImageArray(Image):
         object.__setattr__(other, "id", id)
         object.__setattr__(other, "is_skipped", self.is_skipped)
         return other
+
+    @property
+    def dtype(self) -> Any:  # type: ignore[override]
+        """The type of the numbers in the array."""
+        return self.np_dtype.type
 
     def skipped(self) -> ImageArray:
         """The same image, seen as the bytes of its file."""

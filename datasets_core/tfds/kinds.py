@@ -164,7 +164,8 @@ def optional(feature: FeatureType) -> FeatureType:
     (True, False)
     """
     if isinstance(feature, dict):
-        return {name: optional(inner) for name, inner in feature.items()}
+        made = {name: optional(inner) for name, inner in feature.items()}
+        return type(feature)(made)
     if is_optional(feature) or not hasattr(feature, "id"):
         return feature
     other = copy.copy(feature)

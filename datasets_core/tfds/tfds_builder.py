@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import dataclasses
 import inspect
@@ -339,6 +340,39 @@ class GeneratorBasedBuilder(DatasetBuilder):
     ...     sorted(row["cube"] for row in rows), info.full_name
     ([0, 1, 8, 27], 'cubes/1.0.0')
     """
+
+
+class ShardBasedBuilder(DatasetBuilder, skip_registration=True):
+    """A builder that says which rows stand in which shard: rows stay as they come, and each function makes a shard.
+
+    >>> import tempfile
+    >>> from datasets_core import tfds
+    >>> class Parts(tfds.core.ShardBasedBuilder):
+    ...     VERSION = tfds.core.Version("1.0.0")
+    ...     def _info(self):
+    ...         return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({"n": np.int64}))
+    ...     def _shard_iterators_per_split(self, dl_manager):
+    ...         return {"train": [lambda part=part: iter([(part, {"n": part})]) for part in (2, 1)]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows, info = tfds.load("parts", split="train", data_dir=folder, with_info=True)
+    ...     [row["n"] for row in rows], info.splits["train"].num_shards
+    ([2, 1], 2)
+    """
+
+    shuffle_on_write: ClassVar[bool] = False
+    lists_are_jobs: ClassVar[bool] = True
+
+    @abc.abstractmethod
+    def _shard_iterators_per_split(self, dl_manager: Any) -> Mapping[str, Iterable[Any]]:
+        """Functions by the name of the split, each of which gives the pairs of key and row of one shard."""
+
+    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        named = self._shard_iterators_per_split(dl_manager)
+        return [SplitGenerator(str(name), {"shards": list(makers)}) for name, makers in named.items()]
+
+    def _generate_examples(self, shards: list[Any]) -> Iterator[tuple[Any, Any]]:
+        for make in shards:
+            yield from make()
 
 
 class BeamBasedBuilder(DatasetBuilder, skip_registration=True):

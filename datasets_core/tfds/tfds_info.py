@@ -26,6 +26,27 @@ class MetadataDict(dict[str, Any]):
     """
 
 
+Metadata = BeamMetadataDict = MetadataDict
+
+
+@dataclasses.dataclass
+class DatasetIdentity:
+    """By which name, config and version a dataset goes, and where it stands.
+
+    >>> DatasetIdentity(name="mnist", version="1.0.0").name
+    'mnist'
+    """
+
+    name: str
+    version: Any = None
+    data_dir: str | None = None
+    module_name: str = ""
+    config_name: str | None = None
+    config_description: str | None = None
+    config_tags: list[str] | None = None
+    release_notes: dict[str, str] | None = None
+
+
 class Keys(SupervisedKeysData):
     """Input and output of a supervised task; equal to the tuple of both.
 

@@ -1,0 +1,134 @@
+"""`tfds.dataset_builders`: builders of texts whose words stand one a line, with their annotations in columns."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from datasets_core.errors import DatasetGenerationError
+from datasets_core.optional import needed
+from datasets_core.tfds.features import FeaturesDict
+from datasets_core.tfds.tfds_builder import BuilderConfig, GeneratorBasedBuilder
+from datasets_core.tfds.tfds_info import DatasetInfo
+
+Paths = str | os.PathLike[str] | list[Any]
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ConllBuilderConfig(BuilderConfig):
+    """A variant whose lines have these columns.
+
+    Args:
+        separator: what stands between two columns.
+        ordered_features: the features of the columns, in their order.
+
+    >>> ConllBuilderConfig(name="a", separator=" ", ordered_features={"tokens": [str]}).features_dict
+    {'tokens': List(Value('string'))}
+    """
+
+    separator: str
+    ordered_features: Mapping[str, Any]
+
+    @property
+    def features_dict(self) -> FeaturesDict:
+        """The features of a row."""
+        return FeaturesDict(self.ordered_features)
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ConllUBuilderConfig(BuilderConfig):
+    """A variant in CoNLL-U form.
+
+    Args:
+        features: the features of a row.
+        language: of the texts.
+    """
+
+    features: Any = None
+    language: str = ""
+
+    @property
+    def features_dict(self) -> FeaturesDict:
+        """The features of a row."""
+        return FeaturesDict(self.features)
+
+
+class _Conll(GeneratorBasedBuilder, skip_registration=True):
+    def create_dataset_info(self, **kwargs: Any) -> DatasetInfo:
+        """The info of the dataset, with the features of its config.
+
+        Args:
+            kwargs: those of `tfds.core.DatasetInfo`.
+        """
+        told = {name: value for name, value in kwargs.items() if value is not None}
+        return self.dataset_info_from_configs(features=self.builder_config.features_dict, **told)
+
+
+class ConllDatasetBuilder(_Conll, skip_registration=True):
+    """A builder of files whose sentences are parted by empty lines."""
+
+    BUILDER_CONFIG_CLASS = ConllBuilderConfig
+
+    def _generate_examples(self, filepaths: Paths) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Rows of sentences: each column as a list; the last of a file comes also where it is empty, as TFDS has it."""
+        names, separator = list(self.builder_config.ordered_features), self.builder_config.separator
+        key = 0
+        for path in filepaths if isinstance(filepaths, list) else [filepaths]:
+            sentence: dict[str, list[str]] = {name: [] for name in names}
+            with open(path, encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    if line == "\n" or line.startswith("-DOCSTART-"):
+                        if sentence[names[0]]:
+                            yield key, sentence
+                            key, sentence = key + 1, {name: [] for name in names}
+                        continue
+                    parts = line.split(separator)
+                    if len(parts) != len(names):
+                        raise DatasetGenerationError(
+                            f"Line {number} of {os.fspath(path)} has {len(parts)} columns, and not the {len(names)} of the "
+                            "config. Mend the line, or the ordered_features."
+                        )
+                    for name, part in zip(names, parts, strict=True):
+                        sentence[name].append(part.rstrip())
+            yield key, sentence
+            key += 1
+
+
+class ConllUDatasetBuilder(_Conll, skip_registration=True):
+    """A builder of files in CoNLL-U form, which the package `conllu` reads."""
+
+    BUILDER_CONFIG_CLASS = ConllUBuilderConfig
+
+    def _generate_examples(
+        self, filepaths: Paths, process_example_fn: Callable[..., Mapping[str, Any]] | None = None
+    ) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Rows of sentences, each as a function makes it."""
+        conllu = needed("conllu", "Reading CoNLL-U", "conllu")
+        make, key = process_example_fn or get_conllu_example, 0
+        for path in filepaths if isinstance(filepaths, list) else [filepaths]:
+            with open(path, encoding="utf-8") as file:
+                for sentence in conllu.parse_incr(file):
+                    yield key, make(sentence=sentence, example_id=key, features=self.builder_config.features)
+                    key += 1
+
+
+def get_conllu_example(sentence: Any, example_id: int, features: Any) -> dict[str, Any]:
+    """A row of a sentence: its words, their annotations, its text and its id."""
+    words = [word["form"] for word in sentence]
+    whole = {
+        "idx": lambda: sentence.metadata.get("sent_id", example_id),
+        "tokens": lambda: words,
+        "lemmas": lambda: [word["lemma"] for word in sentence],
+        "upos": lambda: [word["upos"] for word in sentence],
+        "text": lambda: sentence.metadata.get("text", " ".join(words)),
+    }
+    return {name: whole[name]() if name in whole else [str(word[name]) for word in sentence] for name in features}
+
+
+def get_xtreme_pos_example(sentence: Any, example_id: int, features: Any) -> dict[str, Any]:
+    """A row of the words of a sentence that have a form and a tag."""
+    kept = [word for word in sentence if word["form"] != "_" and word["upos"] != "_"]
+    row: dict[str, Any] = {name: [] for name in features}
+    return row | {"tokens": [word["form"] for word in kept], "upos": [word["upos"] for word in kept]}

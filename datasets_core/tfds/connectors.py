@@ -1,0 +1,400 @@
+"""The library's features with what code of TFDS asks of one: its shape and type, the feature of its elements, names that are
+set later."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, cast
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features import fixed_shape as library_arrays
+from datasets_core.features.base import FeatureType, List, Value
+from datasets_core.features.fixed_shape import FixedShape
+from datasets_core.features.labels import ClassLabel as LibraryClassLabel
+from datasets_core.features.schema import Features
+from datasets_core.features.translation import Translation as LibraryTranslation
+from datasets_core.features.translation import TranslationVariableLanguages as LibraryTranslationVariableLanguages
+from datasets_core.features.values import encode_value
+from datasets_core.scripting.tf_dtypes import TYPES
+from datasets_core.tfds.kinds import feature_of, is_optional, np_dtype_of, shape_of
+
+_OF_ELEMENTS = frozenset({"int2str", "items", "keys", "languages", "num_classes", "str2int", "values"})
+
+
+class TensorInfo(NamedTuple):
+    """Shape and type of the values of a feature.
+
+    >>> TensorInfo((2, 3), np.dtype("int8")).shape
+    (2, 3)
+    """
+
+    shape: Any
+    dtype: Any
+    np_dtype: Any = None
+    default_value: Any = None
+
+
+class Connector:
+    """What each feature of TFDS can say of its values."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        library = next(each for each in type(self).__mro__ if each.__module__.startswith("datasets_core.features."))
+        if not isinstance(other, library):
+            return NotImplemented
+        compared = [field.name for field in dataclasses.fields(cast(Any, self)) if field.compare]
+        return all(getattr(self, name) == getattr(other, name) for name in compared)
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+    @property
+    def np_dtype(self) -> Any:
+        """The type of the values, as numpy has it."""
+        return np_dtype_of(cast(FeatureType, self))
+
+    @property
+    def numpy_dtype(self) -> Any:
+        """The type of the values, as numpy has it."""
+        return self.np_dtype
+
+    @property
+    def doc(self) -> Any:
+        """A description, which is not kept."""
+        return None
+
+    @property
+    def optional(self) -> bool:
+        """Whether a row may lack its value."""
+        return is_optional(cast(FeatureType, self))
+
+    def get_tensor_info(self) -> Any:
+        """Shape and type of the values; of dicts, by the names of what they hold."""
+        return info_of(cast(FeatureType, self))
+
+    def get_serialized_info(self) -> Any:
+        """Shape and type of the values."""
+        return self.get_tensor_info()
+
+
+def info_of(feature: FeatureType) -> Any:
+    """Shape and type of the values of a feature.
+
+    >>> info_of({"a": Value("int8")})["a"].dtype == np.int8
+    True
+    """
+    if isinstance(feature, dict):
+        return {name: info_of(inner) for name, inner in feature.items()}
+    return TensorInfo(shape_of(feature), np_dtype_of(feature), np_dtype_of(feature))
+
+
+class ScalarFeature(Connector, Value):
+    """One value in each row."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """None: one value has no sizes."""
+        return ()
+
+    def __post_init__(self) -> None:
+        Value.__post_init__(self)
+        object.__setattr__(self, "dtype", TYPES.get(self.dtype, self.dtype))  # which is equal to the type of numpy
+
+    def __repr__(self) -> str:
+        return f"Value({str(self.dtype)!r})"
+
+
+class ListFeature(Connector, List):
+    """A list in each row; what is asked of its elements may be asked of it."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Any:
+        """The sizes of the arrays; None for one that varies."""
+        return shape_of(self)
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the values in it."""
+        return np_dtype_of(self)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the classes in it; they may be set."""
+        found: list[str] = self.feature.names
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("names", "num_classes"):
+            setattr(self.feature, name, value)
+        else:
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_ELEMENTS:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}", name=name)
+        return getattr(self.feature, name)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.feature[name]
+
+
+class TensorList(ListFeature):
+    """An array of one dimension in each row."""
+
+    __slots__ = ()
+
+
+class Array2D(Connector, library_arrays.Array2D):
+    """An array of two dimensions in each row."""
+
+    __slots__ = ()
+
+
+class Array3D(Connector, library_arrays.Array3D):
+    """An array of three dimensions in each row."""
+
+    __slots__ = ()
+
+
+class Array4D(Connector, library_arrays.Array4D):
+    """An array of four dimensions in each row."""
+
+    __slots__ = ()
+
+
+class Array5D(Connector, library_arrays.Array5D):
+    """An array of five dimensions in each row."""
+
+    __slots__ = ()
+
+
+class ClassLabel(Connector, LibraryClassLabel):
+    """Classes whose names may be set once, after the feature was made."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("names", "num_classes"):
+            object.__setattr__(self, name, value)
+        else:
+            super().__setattr__(name, value)
+
+    @property
+    def names(self) -> list[str]:  # type: ignore[override]
+        """The name of each class.
+
+        >>> from datasets_core import tfds
+        >>> label = tfds.features.ClassLabel()
+        >>> label.names = ["a", "b"]
+        >>> label.str2int("b")
+        1
+
+        Raises:
+            ConfigurationError: other names are set than those which the classes have.
+        """
+        found: list[str] = _NAMES.__get__(self)
+        return found
+
+    @names.setter
+    def names(self, given: Iterable[str]) -> None:
+        names = [name.decode() if isinstance(name, bytes) else str(name) for name in given]
+        try:
+            known = self.names
+        except AttributeError:  # the feature is being made
+            _NAMES.__set__(self, names)
+            return
+        if names == known:
+            return
+        is_free = known == [str(number) for number in range(len(known))] and len(names) == (len(known) or len(names))
+        if not is_free:
+            raise ConfigurationError(
+                f"The names {names[:5]} are set for a ClassLabel of {len(known)} classes that are called {known[:5]}. "
+                "Set names only where there are none, and as many as there are classes."
+            )
+        codes = LibraryClassLabel(names=names).codes  # which refuses names that are there twice
+        _NAMES.__set__(self, names)
+        object.__setattr__(self, "_codes", codes)
+
+    @property
+    def num_classes(self) -> int:
+        """How many classes there are; it may be set where there are none."""
+        return len(self.names)
+
+    @num_classes.setter
+    def num_classes(self, count: int) -> None:
+        self.names = [str(number) for number in range(count)]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """None: one value has no sizes."""
+        return ()
+
+    @property
+    def dtype(self) -> Any:  # type: ignore[override]
+        """The type of the numbers."""
+        return TYPES["int64"]
+
+
+_NAMES: Any = vars(LibraryClassLabel)["names"]
+
+
+class Translation(Connector, LibraryTranslation):
+    """A text in each of the same languages, in each row."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Any:
+        """The shape of each text."""
+        return shape_of(self)
+
+    def __getitem__(self, language: str) -> Any:
+        return dict(self.items())[language]
+
+    def keys(self) -> list[str]:
+        """The languages."""
+        return list(self.languages)
+
+    def items(self) -> list[tuple[str, Any]]:
+        """The languages, and the feature of the texts in each."""
+        return [(language, ScalarFeature("string")) for language in self.languages]
+
+
+class TranslationVariableLanguages(Connector, LibraryTranslationVariableLanguages):
+    """Texts in some languages in each row."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Any:
+        """The shape of the two lists."""
+        return shape_of(self)
+
+
+class _Columns(Features):
+    """Features by name, all of them as TFDS shows them."""
+
+    def __setitem__(self, name: str, feature: Any) -> None:
+        made = connector_of(feature)
+        super().__setitem__(name, made)
+        dict.__setitem__(self, name, made)  # `Features` makes plain dicts of all that are nested
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return type(self)({name: copy.deepcopy(feature, memo) for name, feature in self.items()})
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """The shape of each column; None for a size that varies."""
+        return {name: shape_of(feature) for name, feature in self.items()}
+
+    @property
+    def dtype(self) -> dict[str, Any]:
+        """The numpy type of each column."""
+        return {name: np_dtype_of(feature) for name, feature in self.items()}
+
+    np_dtype = numpy_dtype = dtype
+
+    def get_tensor_info(self) -> dict[str, Any]:
+        """Shape and type of each column."""
+        return {name: info_of(feature) for name, feature in self.items()}
+
+    get_serialized_info = get_tensor_info
+
+    def encode_example(self, example: Any) -> Any:
+        """A row as it is stored."""
+        return {name: encode_value(feature, example.get(name)) for name, feature in self.items()}
+
+
+class FeaturesDict(_Columns):
+    """The names and the features of the columns; dtypes and dicts may stand for features.
+
+    >>> features = FeaturesDict({"x": np.float32, "nested": {"y": np.int64}})
+    >>> features["x"], features.shape
+    (Value('float32'), {'x': (), 'nested': {'y': ()}})
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and not isinstance(args[0], Mapping):
+            raise ArgumentTypeError(f"{args[0]!r} names no features. Give a dict: name to feature.")
+        kwargs.pop("doc", None)
+        super().__init__(*args, **kwargs)
+
+
+class ListColumns(_Columns):
+    """The features of a list of dicts, which is stored as a dict of lists.
+
+    >>> ListColumns.of({"word": Value("string")}, 3).feature
+    {'word': Value('string')}
+    """
+
+    @classmethod
+    def of(cls, inner: Mapping[str, Any], length: int = -1) -> ListColumns:
+        """Lists of dicts of these features."""
+        return cls({name: list_of(feature, length) for name, feature in inner.items()})
+
+    @property
+    def feature(self) -> FeaturesDict:
+        """The feature of one of the dicts."""
+        return FeaturesDict({name: cast(List, each).feature for name, each in self.items()})
+
+    @property
+    def length(self) -> int | None:
+        """How many dicts there are; None where that varies."""
+        lengths = {cast(List, each).length for each in self.values()}
+        return lengths.pop() if len(lengths) == 1 and lengths != {-1} else None
+
+
+def list_of(inner: Any, length: int = -1, id: str | None = None, kind: type[ListFeature] = ListFeature) -> ListFeature:
+    """Lists of a feature.
+
+    Args:
+        inner: the feature.
+        length: of each list; -1 for any.
+        id: what it is.
+        kind: the class that says so too.
+    """
+    element = connector_of(inner)
+    made = kind(element, length=length, id=id)
+    object.__setattr__(made, "feature", element)  # `List` makes plain dicts of all that are nested
+    return made
+
+
+_ARRAYS: dict[str, Any] = {each.__name__: each for each in (Array2D, Array3D, Array4D, Array5D)}
+
+
+def connector_of(given: Any) -> Any:
+    """A feature of the library, or what users write for one, as code of TFDS knows features.
+
+    >>> connector_of(np.int64).dtype == np.int64, connector_of(List(ClassLabel(names=["a"]))).names
+    (True, ['a'])
+
+    Raises:
+        ConfigurationError: it is no feature.
+    """
+    if isinstance(given, (Connector, _Columns)):
+        return given
+    if isinstance(given, Mapping):
+        return FeaturesDict(given)
+    feature = feature_of(given)
+    if isinstance(feature, List):
+        return list_of(feature.feature, feature.length, feature.id)
+    if isinstance(feature, FixedShape):
+        made = _ARRAYS.get(type(feature).__name__)
+        return feature if made is None else made(feature.shape, feature.dtype, feature.id)
+    if isinstance(feature, LibraryClassLabel):
+        return ClassLabel(names=feature.names, id=feature.id)
+    if isinstance(feature, LibraryTranslation):
+        return Translation(feature.languages, feature.id)
+    if isinstance(feature, LibraryTranslationVariableLanguages):
+        return TranslationVariableLanguages(feature.languages, id=feature.id)
+    return ScalarFeature(feature.dtype, feature.id) if isinstance(feature, Value) else feature
