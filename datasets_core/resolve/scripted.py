@@ -13,7 +13,8 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve.folder import read_folder_card
 from datasets_core.resolve.request import DEFAULT, Request
 from datasets_core.scripting.modules import Script, read_script
-from datasets_core.scripting.script import load, own_errors
+from datasets_core.scripting.own_code import ran
+from datasets_core.scripting.script import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class ScriptSource:
     @property
     def builder_class(self) -> type[DatasetBuilder]:
         """The class that the script defines; the script runs."""
-        return load(read_script(self.script))
+        return load(read_script(self.script), deadline=self.request.timeout)
 
     @property
     def config_names(self) -> list[str]:
@@ -54,10 +55,11 @@ class ScriptSource:
         found: DataFilesDict | None = None
         if asked.data_files is not None:
             found = resolve_data_files(asked.data_files, asked.data_dir or folder, storage_options=asked.storage_options)
-        cls, name = load(script), self.request.name or self.default_config_name
+        cls, name = load(script, deadline=asked.timeout), self.request.name or self.default_config_name
         info = self.recorded.get(name) if name is not None else None
-        with own_errors(script, "making its builder"):
-            builder = asked.builder(
+
+        def make() -> DatasetBuilder:
+            return asked.builder(
                 cls,
                 asked.options,
                 dataset_name=os.path.basename(script.path).removesuffix(".py"),
@@ -68,8 +70,10 @@ class ScriptSource:
                 data_files=found,
                 info=info,
             )
-            builder.script_digest = script.digest
-            return builder
+
+        builder = ran(script, make, doing="making its builder", deadline=asked.timeout)
+        builder.script_digest = script.digest
+        return builder
 
 
 def _identity(script: Script) -> str:

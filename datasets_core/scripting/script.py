@@ -8,7 +8,6 @@ no bytecode is written; a finder on `sys.meta_path` answers for those names alon
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib
 import importlib.util
 import inspect
@@ -16,8 +15,7 @@ import os
 import re
 import sys
 import threading
-import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
@@ -25,11 +23,13 @@ from types import CodeType, ModuleType
 from typing import NoReturn
 
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.local import send_by_value
-from datasets_core.errors import DatasetsCoreError, MissingDependencyError, ScriptError
-from datasets_core.optional import distribution, is_installed, missing_package
+from datasets_core.errors import MissingDependencyError, ScriptError
+from datasets_core.optional import distribution, is_installed
 from datasets_core.scripting.faces import face_of
 from datasets_core.scripting.modules import FOLDER, ROOT, Module, Script, read_script, scan
+from datasets_core.scripting.own_code import ran
 from datasets_core.scripting.rewritten import rewritten
 
 _LIBRARY = ("datasets_core.building.", "datasets_core.tfds.")  # the base classes, which a script imports and does not mean
@@ -100,8 +100,13 @@ def load_script(path: str | os.PathLike[str]) -> type[DatasetBuilder]:
     return load(read_script(path))
 
 
-def load(script: Script) -> type[DatasetBuilder]:
-    """The builder class of a script that was read; its text runs at the first call only."""
+def load(script: Script, *, deadline: Deadline | None = None) -> type[DatasetBuilder]:
+    """The builder class of a script that was read; its text runs at the first call only.
+
+    Args:
+        script: the script.
+        deadline: when its import is to be done.
+    """
     package = script.package
     with _finder.lock:
         found = _finder.classes.get(package)
@@ -110,8 +115,7 @@ def load(script: Script) -> type[DatasetBuilder]:
             _finder.add(script)
             name = script.name_of(script.modules[0])
             try:
-                with own_errors(script, "importing it"):
-                    module = importlib.import_module(name)
+                module = ran(script, lambda: importlib.import_module(name), doing="importing it", deadline=deadline)
             except BaseException:
                 for loaded in [each for each in sys.modules if each.startswith(f"{package}.")]:
                     del sys.modules[loaded]  # no half-made module stays behind
@@ -157,29 +161,6 @@ def _refuse(package: str, path: str, line: int) -> NoReturn:
         advice = f"Import the file beside the script relatively: 'from .{package} import …'"
         raise ScriptError(path, f"it imports {package!r}, which is no installed package", line=line, advice=advice)
     raise MissingDependencyError(package, needed_for=f"The script {path}, line {line},", install=distribution(package))
-
-
-@contextlib.contextmanager
-def own_errors(script: Script, doing: str) -> Iterator[None]:
-    """Tell what the script's own code raises by its place in the script.
-
-    Raises:
-        MissingDependencyError: a package is not installed.
-        ScriptError: something else than an error of this library was raised.
-    """
-    try:
-        yield
-    except DatasetsCoreError:
-        raise
-    except (Exception, SystemExit) as error:
-        ours = {module.path for module in script.modules}
-        places = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in ours]
-        path, line = (places[-1].filename, places[-1].lineno) if places else (script.path, None)
-        package = missing_package(error)
-        if package is not None:
-            place = path if line is None else f"{path}, line {line},"
-            raise MissingDependencyError(package, needed_for=f"The script {place}", install=distribution(package)) from error
-        raise ScriptError(path, f"{doing} failed with {type(error).__name__}: {error}", line=line) from error
 
 
 def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:
