@@ -121,7 +121,8 @@ class _Finder:
         old = _old_name(fullname)
         if old not in FACES:
             above, _, name = old.rpartition(".")
-            raise ModuleNotFoundError(_refusal(above or old, name), name=old)
+            is_package = old.partition(".")[0] in tensorflow_faces.UNLESS_INSTALLED
+            raise ModuleNotFoundError(_refusal(above or old, name), name=old if is_package else None)
         return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from datasets_core.errors import MissingDependencyError
-from datasets_core.optional import needed
+from datasets_core.optional import distribution, needed
 from datasets_core.scripting.calling_script import script_place
 from datasets_core.scripting.faces import face_of
 
@@ -25,10 +25,6 @@ _MODULES = {
     "nltk": ("nltk", "nltk.tokenize"),
 }
 """What TFDS calls a package → the module itself, and those below it that it opens with it."""
-_INSTALL = {
-    "PIL": "pillow", "apache_beam": "apache-beam", "bs4": "beautifulsoup4", "cv2": "opencv-python", "gcld3": "gcld3",
-    "skimage": "scikit-image", "tensorflow_io": "tensorflow-io", "tree": "dm-tree",
-}  # fmt: skip
 
 
 class LazyImports:
@@ -56,8 +52,7 @@ def _opened(module: str) -> ModuleType:
     face = face_of(module)
     if face is not None:
         return importlib.import_module(face)
-    top = module.partition(".")[0]
-    found: ModuleType = needed(module, script_place(), _INSTALL.get(top, top))
+    found: ModuleType = needed(module, script_place(), distribution(module.partition(".")[0]))
     return found
 
 

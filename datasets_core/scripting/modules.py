@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from datasets_core.errors import DatasetNotFoundError, ScriptError
 from datasets_core.redact import redact
+from datasets_core.scripting.collected import Collected, collected_imports, files_of
 
 ROOT = "datasets_core_scripts"
 _REMOTE = re.compile(r"#\s*From:\s*(\S+)")
@@ -85,12 +86,22 @@ def read_script(path: str | os.PathLike[str]) -> Script:
     names = {stem, ""}
     for module in modules:  # grows while it is walked
         inside = module.name.split(".") if module.is_package else module.name.split(".")[:-1]
-        for wanted in scan(module.path, module.text).relative:
-            for name, found in _beside(folder, inside, wanted, module.path):
+        imports = scan(module.path, module.text)
+        opened = [(each, _beside(_root_of(module, folder), inside, each, module.path)) for each in imports.relative]
+        opened += [(each, files_of(folder, each, but=full)) for each in imports.collected]
+        for wanted, files in opened:
+            for name, found in files:
                 if name not in names:
                     names.add(name)
                     modules.append(_read_module(found, name, is_certain=module.is_certain and not wanted.guarded))
     return Script(full, tuple(modules))
+
+
+def _root_of(module: Module, folder: str) -> str:
+    """The folder that the name of a module is seen from: the script's, or for one of a collection, that of the collection."""
+    parts = module.name.split(".")
+    plain = os.path.dirname(module.path) if module.is_package else module.path.removesuffix(".py")
+    return plain.removesuffix(os.path.join(os.sep, *parts)) if plain.endswith(os.path.join(os.sep, *parts)) else folder
 
 
 def _read_module(path: str, name: str, *, is_certain: bool = True) -> Module:
@@ -159,10 +170,12 @@ class Imports:
     Attributes:
         relative: those of modules beside it.
         needed: (top-level package, line) of the others that importing the module imports, whatever it finds.
+        collected: those of modules of the collection of datasets that the script stands in.
     """
 
     relative: tuple[Relative, ...]
     needed: tuple[tuple[str, int], ...]
+    collected: tuple[Collected, ...] = ()
 
 
 @lru_cache(maxsize=64)
@@ -181,14 +194,17 @@ def scan(path: str, text: bytes) -> Imports:
     _refuse_remote(tree, path, text)
     relative: list[Relative] = []
     needed: list[tuple[str, int]] = []
+    collected: list[Collected] = []
     for node, guarded in _import_nodes(tree, guarded=False):
         if isinstance(node, ast.ImportFrom) and node.level:
             names = tuple(alias.name for alias in node.names)
             relative.append(Relative(node.level, node.module or "", names, node.lineno, guarded))
-        elif not guarded:
+            continue
+        collected += collected_imports(node, guarded=guarded)
+        if not guarded:
             names = (node.module or "",) if isinstance(node, ast.ImportFrom) else tuple(alias.name for alias in node.names)
             needed += [(name.partition(".")[0], node.lineno) for name in names]
-    return Imports(tuple(relative), tuple(needed))
+    return Imports(tuple(relative), tuple(needed), tuple(collected))
 
 
 def _import_nodes(node: ast.AST, *, guarded: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:

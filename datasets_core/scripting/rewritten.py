@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 import ast
-from types import CodeType
+from collections.abc import Mapping
+from types import CodeType, MappingProxyType
 
-from datasets_core.scripting.faces import face_of
+from datasets_core.scripting.collected import COLLECTIONS
+from datasets_core.scripting.faces import FACES, face_of
 
 _IMPORTERS = frozenset({"import_module", "__import__"})
 
 
-def rewritten(text: bytes, path: str) -> CodeType:
+def rewritten(text: bytes, path: str, own: Mapping[str, str] = MappingProxyType({})) -> CodeType:
     """Code that does what `text` says, but for its imports: those of old libraries open faces, under the names of the text.
 
     It holds for every import in the text, in functions and under conditions too, and for `importlib.import_module` and
     `__import__` of a name that stands there.  Lines and columns stay what they are.
+
+    Args:
+        text: of the module.
+        path: where it was read.
+        own: modules of the script, among which are those of its collection, by the names that the text has for them.
 
     >>> space = {}
     >>> exec(rewritten(b"import os, datasets.features as f; from datasets import Value", "a.py"), space)
     >>> space["Value"] is Value, space["f"].Value is Value
     (True, True)
     """
-    tree = _Imports().visit(ast.parse(text, path))
+    tree = _Imports(own).visit(ast.parse(text, path))
     code: CodeType = compile(tree, path, "exec", dont_inherit=True)
     return code
 
 
 class _Imports(ast.NodeTransformer):
+    def __init__(self, own: Mapping[str, str]) -> None:
+        self.own = {name: full for name, full in own.items() if name.partition(".")[0] in COLLECTIONS and name not in FACES}
+
     def visit_Import(self, node: ast.Import) -> ast.Import:
-        node.names = [new for alias in node.names for new in _aliases(alias)]
+        node.names = [new for alias in node.names for new in self._aliases(alias)]
         return node
+
+    def _aliases(self, alias: ast.alias) -> list[ast.alias]:
+        own = self.own.get(alias.name) if alias.asname is not None else None
+        return _aliases(alias) if own is None else [ast.copy_location(ast.alias(own, alias.asname), alias)]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
         if not node.level and node.module:
-            node.module = face_of(node.module) or node.module
+            node.module = self.own.get(node.module) or face_of(node.module) or node.module
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:

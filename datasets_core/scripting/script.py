@@ -81,7 +81,9 @@ class _Loader(InspectLoader):
         return importlib.util.decode_source(self.module.text)
 
     def get_code(self, fullname: str) -> CodeType:
-        return rewritten(self.module.text, self.module.path or "<folder>")
+        package = ".".join(fullname.split(".")[:2])
+        own = {name.removeprefix(f"{package}."): name for name in _finder.modules if name.startswith(f"{package}.")}
+        return rewritten(self.module.text, self.module.path or "<folder>", own)
 
 
 _finder = _Finder()

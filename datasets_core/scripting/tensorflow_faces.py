@@ -157,17 +157,28 @@ FACES: Mapping[str, Mapping[str, str]] = {
     "tensorflow.errors": {"*": f"{_TF}:errors"},
     "tensorflow.io": {"*": f"{_TF}:io"},
     "tensorflow.io.gfile": {"*": f"{_HERE}.gfile"},
+    "absl": {},
+    "absl.logging": {"*": f"{_HERE}.small_packages:absl_logging"},
     "etils": {},
     "etils.epath": {"*": f"{_HERE}.epath_standin"},
+    "six": {"*": f"{_HERE}.small_packages:six"},
+    "six.moves": {"*": f"{_HERE}.small_packages:six_moves"},
+    "six.moves.urllib": {"*": f"{_HERE}.small_packages:urllib_moved"},
+    "six.moves.urllib.parse": {"*": "urllib.parse"},
+    "six.moves.urllib.request": {"*": "urllib.request"},
+    "tree": _at(f"{_HERE}.small_packages", "flatten", "map_structure"),
 }
 """Old module → its names → `home.module:name`, or `home.module` alone; `*` names what has all of its names."""
 
 REASONS: Mapping[str, str] = {
     "tensorflow_datasets.*": "scripts get what builders of datasets use; put a module of the same collection beside the script",
     "tensorflow.*": "it needs the package itself; run: pip install 'tensorflow'",
+    "absl.*": "it needs the package itself; run: pip install 'absl-py'",
     "etils.*": "it needs the package itself; run: pip install 'etils'",
+    "six.*": "it needs the package itself; run: pip install 'six'",
+    "tree.*": "it needs the package itself; run: pip install 'dm-tree'",
 }
 """Full old name, or a name alone, or `package.*` → what to do where it is missing."""
 
-UNLESS_INSTALLED: frozenset[str] = frozenset({"tensorflow", "etils"})
+UNLESS_INSTALLED: frozenset[str] = frozenset({"absl", "etils", "six", "tensorflow", "tree"})
 """Top-level names that have a face only where the package itself is not installed."""

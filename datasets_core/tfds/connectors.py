@@ -101,6 +101,11 @@ class ScalarFeature(Connector, Value):
         """None: one value has no sizes."""
         return ()
 
+    encoder = vocab_size = None  # of words, which are stored as they are
+
+    def maybe_build_from_corpus(self, corpus_generator: object, **kwargs: object) -> None:
+        """Nothing: words are not encoded."""
+
     def __post_init__(self) -> None:
         Value.__post_init__(self)
         object.__setattr__(self, "dtype", TYPES.get(self.dtype, self.dtype))  # which is equal to the type of numpy

@@ -103,13 +103,13 @@ class Text(metaclass=_Made):
     (Value('string'), True)
     """
 
-    def __new__(cls, encoder: None = None, encoder_config: None = None, *, doc: object = None, optional: bool = False) -> Any:
+    def __new__(cls, encoder: Any = None, encoder_config: Any = None, *, doc: object = None, optional: bool = False) -> Any:
         """The feature.
 
         Raises:
             ConfigurationError: an encoder of words, which TFDS has given up too.
         """
-        if encoder is not None or encoder_config is not None:
+        if encoder is not None or getattr(encoder_config, "encoder_cls", None) is not None:
             raise ConfigurationError(
                 "Text() with an encoder is gone from TFDS too. Store the text, and encode it when it is read."
             )
@@ -335,7 +335,7 @@ class Translation(metaclass=_Made):
 
     def __new__(cls, languages: Iterable[str], encoder: None = None, encoder_config: None = None, *, doc: object = None) -> Any:
         """The feature."""
-        return Languages(languages=list(languages))
+        return Languages(languages=list(dict.fromkeys(languages)))  # which is a dict in TFDS
 
     @staticmethod
     def is_one(feature: Any) -> bool:

@@ -15,7 +15,7 @@ from datasets_core.progress import disable_progress_bar, enable_progress_bar
 
 TFDS_VERSION = "4.9.10"  # whose names these are
 KiB, MiB, GiB, TiB, PiB = (1024**power for power in range(1, 6))
-memoize = functools.cache
+memoize = functools.lru_cache
 nullcontext = contextlib.nullcontext
 
 
