@@ -22,7 +22,7 @@ def _names(names: Iterable[object]) -> str:
 
 def rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str, Any]) -> DatasetsCoreError:
     """An error made again of what it holds, whatever the arguments of its constructor: it crosses process borders whole."""
-    make: Any = OSError.__new__ if issubclass(cls, OSError) else cls.__new__  # ValueError's, say, cannot make an OSError
+    make: Any = OSError.__new__ if issubclass(cls, OSError) else Exception.__new__  # none of another builtin can make the class
     error: DatasetsCoreError = make(cls, *args)
     error.args = args
     error.__dict__.update(state)

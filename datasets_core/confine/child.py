@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from datasets_core.confine import landlock, limits, places, seccomp
+from datasets_core.confine.denials import Watch
 from datasets_core.confine.pipe import Channel, Kind
-from datasets_core.confine.reported import head_of
 
-_READS, _WRITES = 3, 4
+_READS, _WRITES, _NOTICES = 3, 4, 5
 _ENVIRONMENT = {
     "HOME": "home", "TMPDIR": "tmp", "HF_HOME": "home/.cache/huggingface", "XDG_CACHE_HOME": "home/.cache",
     "XDG_CONFIG_HOME": "home/.config", "XDG_DATA_HOME": "home/.local/share", "MPLCONFIGDIR": "home/.config/matplotlib",
@@ -21,27 +23,32 @@ _ENVIRONMENT = {
 }  # fmt: skip
 
 
-def run(serve: str, reads: int, writes: int, output: int, *, template: int) -> NoReturn:
+def run(serve: str, descriptors: Sequence[int], *, parent: int, tasks: int) -> NoReturn:
     """Be the confined process, from the fork to its end.
 
     Args:
         serve: the function that is called with a `Channel`, as `module:name`.
-        reads, writes: the pipes from and to the parent.
-        output: the pipe that takes what is printed.
-        template: the process that forked this one.
+        descriptors: the pipes from and to the parent, what takes what is printed, and the socket that notices are sent by.
+        parent: the process that forked this one, and that it ends with.
+        tasks: threads that its user runs already.
     """
     status = 1
     try:
-        os.setsid()
-        _keep_only(reads, writes, output)
+        with contextlib.suppress(PermissionError):  # it leads a session already, where it was executed
+            os.setsid()
+        _keep_only(*descriptors)
         channel = Channel(_READS, _WRITES)
         with _told(channel):
             setup = next(channel.requests())
-            active = _enter(setup, template)
-            channel.send(Kind.READY, {"layers": active})
             function = _function(serve)
+            limits.die_with(parent)
+            _settle(setup)
+            active = _enter(setup, tasks)
+            channel.watch = _watch(setup)
+            channel.send(Kind.READY, {"layers": active})
         with _told(channel):
             function(channel)
+            channel.tell_denials()
             status = 0
     finally:
         with contextlib.suppress(BaseException):
@@ -57,26 +64,24 @@ def _told(channel: Channel) -> Iterator[None]:
         yield
     except BaseException as error:
         with contextlib.suppress(OSError):
-            channel.send(Kind.FAILURE, head_of(error))
+            channel.fail(error)
         raise SystemExit(1) from error
 
 
-def _keep_only(reads: int, writes: int, output: int) -> None:
-    """Keep nothing open but the two pipes, the standard streams, and no input."""
+def _keep_only(reads: int, writes: int, output: int, notices: int) -> None:
+    """Keep nothing open but what this process is given, the standard streams, and no input."""
     nothing = os.open(os.devnull, os.O_RDONLY)
-    for target, source in ((64, reads), (65, writes), (66, output), (67, nothing)):
-        os.dup2(source, target, inheritable=False)
-    for target, source in ((0, 67), (1, 66), (2, 66), (_READS, 64), (_WRITES, 65)):
-        os.dup2(source, target)
-    os.closerange(5, _highest() + 1)
+    given = (nothing, output, output, reads, writes, notices)
+    above = max(map(int, os.listdir("/proc/self/fd"))) + 1
+    for place, descriptor in enumerate(given):
+        os.dup2(descriptor, above + place, inheritable=False)
+    for place in range(len(given)):
+        os.dup2(above + place, place, inheritable=place < 3)
+    os.closerange(len(given), above + len(given))
 
 
-def _highest() -> int:
-    return max(map(int, os.listdir("/proc/self/fd")))
-
-
-def _enter(setup: dict[str, Any], template: int) -> list[str]:
-    """Put the cage on; the names of the layers that hold."""
+def _settle(setup: Mapping[str, Any]) -> None:
+    """The script's surroundings: its folders, its environment, and chances of its own."""
     scratch = setup["scratch"]
     os.umask(0o077)
     os.chdir(scratch)
@@ -89,7 +94,52 @@ def _enter(setup: dict[str, Any], template: int) -> list[str]:
     sys.dont_write_bytecode = True
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()  # forks of one process would all draw the same
-    return []
+
+
+def _enter(setup: Mapping[str, Any], tasks: int) -> list[str]:
+    """Put the cage on, layer after layer; any that fails ends this process.
+
+    Returns:
+        The layers that hold.
+    """
+    machine, version = setup["machine"], setup["landlock"]
+    limits.limit(memory=setup["memory_bytes"], cpu_seconds=setup["cpu_seconds"], file=setup["file_bytes"], tasks=tasks)
+    limits.drop_capabilities(machine)
+    seccomp.forbid_new_privileges()
+    active = ["limits", "capabilities"]
+    if version:
+        readable = [*places.readable(), *setup["readable"]]
+        landlock.restrict(readable=readable, writable=[setup["scratch"]], devices=places.DEVICES, version=version)
+        active.append("landlock")
+    if setup["seccomp"]:
+        active += _filter(machine, notices=setup["notices"])
+    os.close(_NOTICES)
+    return active
+
+
+def _filter(machine: str, *, notices: bool) -> list[str]:
+    program = seccomp.program(machine, process=os.getpid(), notices=notices)
+    if not notices:
+        seccomp.install(program)
+        return ["seccomp"]
+    closing = seccomp.closing(machine)
+    with socket.socket(fileno=os.dup(_NOTICES)) as parent:
+        listener = seccomp.install(program, notices=True)
+        socket.send_fds(parent, [b"!"], [listener])
+    os.close(listener)
+    seccomp.install(closing)
+    return ["seccomp", "notices"]
+
+
+def _watch(setup: Mapping[str, Any]) -> Watch:
+    """The audit hook, put on for good."""
+    watch = Watch(
+        readable=[*places.readable(), *places.DEVICES, *setup["readable"]],
+        writable=[setup["scratch"], *places.DEVICES],
+        trusted=[os.path.join(places.root_folder(), "datasets_core"), *places.site_folders()],
+    )
+    sys.addaudithook(watch.hook)
+    return watch
 
 
 def _function(serve: str) -> Callable[[Channel], None]:

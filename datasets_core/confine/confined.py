@@ -11,20 +11,31 @@ import fcntl
 import os
 import select
 import signal
+import socket
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self
 
-from datasets_core.confine.denials import Denial
+from datasets_core.config import settings
+from datasets_core.confine import limits
+from datasets_core.confine.denials import UNNAMED, Denial
 from datasets_core.confine.ending import error_of_end
+from datasets_core.confine.layers import Layers, layers
+from datasets_core.confine.notices import Notices
 from datasets_core.confine.output import Output
-from datasets_core.confine.pipe import MAX_PAYLOAD_BYTES, Incoming, Kind, Message, PipeError, packed
+from datasets_core.confine.pipe import Incoming, Kind, Message, PipeError, packed
 from datasets_core.confine.reported import denial_of, raised
 from datasets_core.confine.scratch import clear
-from datasets_core.confine.template import Forked, Template, template
-from datasets_core.errors import ScriptTimeoutError, WorkerDiedError
+from datasets_core.confine.template import Forked, Template, stop, template
+from datasets_core.errors import (
+    ConfinementUnavailableError,
+    DatasetsCoreError,
+    DeniedAccessError,
+    ScriptTimeoutError,
+    WorkerDiedError,
+)
 
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
@@ -56,7 +67,7 @@ class Cage:
     cpu_seconds: int | None = None
     file_bytes: int | None = None
     preload: tuple[str, ...] = ()
-    script: str = "The confined script"
+    script: str = "a script"
 
 
 class _Ended(Exception):
@@ -69,8 +80,8 @@ class _Held:
 
     owner: int
     descriptors: list[int]
-    template: Template
     scratch: str
+    template: Template | None = None
     forked: Forked | None = None
     end: dict[str, Any] = field(default_factory=dict)
 
@@ -89,7 +100,8 @@ class _Held:
                 signal.pidfd_send_signal(forked.watched, signal.SIGKILL)
             _readable(forked.watched, None)
             os.close(forked.watched)
-            self.end = self.template.ended(forked)
+            if self.template is not None:
+                self.end = self.template.ended(forked)
         clear(self.scratch)
 
 
@@ -97,6 +109,24 @@ def _readable(descriptor: int, seconds: float | None) -> bool:
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
     return bool(waiting.poll(None if seconds is None else max(0.0, seconds) * 1000))
+
+
+def _forked(descriptors: tuple[int, ...], serve: str, preload: tuple[str, ...]) -> tuple[Template, Forked]:
+    for wanted in dict.fromkeys((preload, ())):
+        source = template()
+        forked = source.fork(descriptors, serve=serve, preload=wanted)
+        if forked is not None:
+            return source, forked
+        stop()  # what it imported has started threads, which a fork would lack: another one, that does not import it
+    raise ConfinementUnavailableError("an installed package starts threads when the library is imported")
+
+
+def _memory(cage: Cage) -> int:
+    return limits.memory_bytes() if cage.memory_bytes is None else cage.memory_bytes
+
+
+def _local_time() -> dict[str, str]:
+    return {"TZ": os.environ["TZ"]} if os.environ.get("TZ") else {}
 
 
 class Confined:
@@ -113,18 +143,18 @@ class Confined:
         self.layers: tuple[str, ...] = ()
         self._held, self._forked = held, forked
         self._requests = requests
-        limit = MAX_PAYLOAD_BYTES if cage.memory_bytes is None else cage.memory_bytes
-        self._incoming = Incoming(replies, max_payload_bytes=limit)
+        self._incoming = Incoming(replies, max_payload_bytes=_memory(cage))
         self._output = Output(output, script=cage.script)
+        self._notices: Notices | None = None
+        self._num_known = 0  # denials before the present request
         self._release = weakref.finalize(self, held.release)
-        self._num_denials = 0
         os.set_blocking(requests, False)
         self._waiting = select.poll()
         self._waiting.register(forked.watched, select.POLLIN)
         self._waiting.register(output, select.POLLIN)
 
     @classmethod
-    def start(cls, cage: Cage, *, serve: str = _SERVE) -> Self:
+    def start(cls, cage: Cage, *, serve: str = _SERVE, _layers: Layers | None = None) -> Self:
         """A confined process, with the cage on.
 
         Args:
@@ -134,19 +164,23 @@ class Confined:
         Raises:
             ConfinementUnavailableError: this machine cannot confine it.
         """
+        found = _layers or layers()
+        if not found.can_confine:
+            raise ConfinementUnavailableError(found.reason)
         os.makedirs(cage.scratch, mode=0o700, exist_ok=True)
         its_reads, requests = os.pipe2(os.O_CLOEXEC)
         replies, its_writes = os.pipe2(os.O_CLOEXEC)
         output, its_output = os.pipe2(os.O_CLOEXEC)
-        held = _Held(os.getpid(), [requests, replies, output], template(), cage.scratch)
+        ours, its = socket.socketpair()
+        its_own = (its_reads, its_writes, its_output, its.detach())
+        held = _Held(os.getpid(), [requests, replies, output, ours.detach()], cage.scratch)
         try:
             try:
-                forked = held.template.fork((its_reads, its_writes, its_output), serve=serve, preload=cage.preload)
+                held.template, forked = _forked(its_own, serve, cage.preload)
                 held.forked = forked
             finally:
-                for descriptor in (its_reads, its_writes, its_output):
+                for descriptor in its_own:
                     os.close(descriptor)
-            assert forked is not None
             for descriptor in (requests, replies):
                 with contextlib.suppress(OSError):  # more than this user may take: it only is slower
                     fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
@@ -154,16 +188,39 @@ class Confined:
         except BaseException:
             held.release()
             raise
-        confined._enter()
+        confined._enter(found)
         return confined
 
-    def _enter(self) -> None:
-        setup = {"scratch": self.cage.scratch, "environment": {}}
+    def _enter(self, found: Layers) -> None:
+        """Let it put the cage on."""
+        setup = {
+            "scratch": os.path.realpath(self.cage.scratch),
+            "readable": [os.path.realpath(path) for path in self.cage.readable],
+            "environment": {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "LOGNAME": "nobody", "USER": "nobody", **_local_time()},
+            "memory_bytes": _memory(self.cage),
+            "cpu_seconds": self.cage.cpu_seconds or settings().confined_cpu_seconds,
+            "file_bytes": limits.file_bytes(self.cage.scratch) if self.cage.file_bytes is None else self.cage.file_bytes,
+            "machine": found.machine,
+            "landlock": found.landlock,
+            "seccomp": found.seccomp,
+            "notices": found.notices,
+        }
         with self._turn():
             kind, message = self._exchange(setup, time.monotonic() + _START_SECONDS, "putting the cage on")
             if kind is not Kind.READY:
                 self._out_of_turn(kind)
             self.layers = tuple(map(str, message.head.get("layers", ())))
+            if "notices" in self.layers:
+                self._take_notices(str(found.machine))
+
+    def _take_notices(self, machine: str) -> None:
+        """The descriptor that refused calls come by; it sent it before it said that it is ready."""
+        with socket.socket(fileno=self._held.descriptors.pop()) as ours:
+            ours.setblocking(False)
+            _, (descriptor, *_), _, _ = socket.recv_fds(ours, 16, 1)
+        self._held.descriptors.append(descriptor)
+        self._notices = Notices(descriptor, machine=machine, scratch=self.cage.scratch)
+        self._waiting.register(descriptor, select.POLLIN)
 
     def ask(
         self,
@@ -221,17 +278,17 @@ class Confined:
     def _turn(self) -> Iterator[None]:
         """A request and all that follows from it: an error that the process told of leaves it alive, any other kills it."""
         if not self._release.alive:
-            raise WorkerDiedError(f"{self.cage.script} is asked after its confined process has ended. Start another.")
+            raise WorkerDiedError(f"The confined process of {self.cage.script} has ended, and is asked again. Start another.")
         try:
             yield
         except _Ended:
             self.kill()
             raise error_of_end(
-                self._held.end, self.cage.script, memory_bytes=self.cage.memory_bytes, tail=self._output.tail
+                self._held.end, self.cage.script, memory_bytes=_memory(self.cage), tail=self._output.tail
             ) from None
         except PipeError as error:
             self.kill()
-            message = f"{self.cage.script} sent {error} to its parent, and was stopped. Do not trust it."
+            message = f"The confined process of {self.cage.script} sent {error}, and was stopped. Do not trust it."
             raise WorkerDiedError(message) from error
         except _Told as told:
             raise told.error from None
@@ -240,6 +297,7 @@ class Confined:
             raise
 
     def _exchange(self, request: Mapping[str, Any], deadline: float | None, doing: str) -> tuple[Kind, Message]:
+        self._num_known = len(self.denials)
         if self._has_spoken():
             raise PipeError("a message that nobody had asked for")
         self._send(Kind.REQUEST, request, deadline)
@@ -268,17 +326,26 @@ class Confined:
                 continue
             kind, message = found
             if kind is Kind.FAILURE:
-                raise _Told(raised(message.head, script=self.cage.script))
+                raise _Told(self._raised(message))
             if kind is not Kind.DENIAL:
                 return found
             self._note(denial_of(message.head))
 
     def _note(self, denial: Denial) -> None:
-        self._num_denials += 1
-        if self._num_denials > _MAX_DENIALS:
-            raise PipeError("notes of denials without end")
-        if denial not in self.denials:
+        if denial not in self.denials and len(self.denials) < _MAX_DENIALS:
             self.denials.append(denial)
+
+    def _raised(self, message: Message) -> DatasetsCoreError:
+        """The error that it told of; what that shows need not be warned of."""
+        error = raised(message.head, script=self.cage.script)
+        if isinstance(error, DeniedAccessError):
+            told = denial_of(vars(error))
+            by_kernel = [each for each in self.denials[self._num_known :] if each.path is None]
+            if told.tried.startswith(UNNAMED) and by_kernel:
+                error = DeniedAccessError(by_kernel[-1].tried, path=told.path, line=told.line)
+                told = by_kernel[-1]
+            self.denials = [each for each in self.denials if each != told]
+        return error
 
     def _is_over(self) -> bool:
         return _readable(self._forked.watched, 0)
@@ -306,6 +373,13 @@ class Confined:
         self._waiting.unregister(descriptor)
         if self._output.descriptor in happened and not self._output.drain():
             self._waiting.unregister(self._output.descriptor)
+        if self._notices is not None and self._notices.descriptor in happened:
+            if happened[self._notices.descriptor] & select.POLLIN:
+                denial = self._notices.take()
+                if denial is not None:
+                    self._note(denial)
+            else:
+                self._waiting.unregister(self._notices.descriptor)  # the process has ended
         return bool(happened)
 
     def _out_of_turn(self, kind: Kind) -> NoReturn:

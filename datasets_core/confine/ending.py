@@ -30,7 +30,7 @@ def error_of_end(end: Mapping[str, Any], script: str, *, memory_bytes: int | Non
         return WorkerDiedError(f"The confined process of {script} {how}. Look where the script leaves the process.{said}")
     number = os.WTERMSIG(status)
     if number == signal.SIGSYS:
-        return DeniedAccessError("make a system call that no script needs", path=script)
+        return DeniedAccessError("make a system call of another machine (SIGSYS)", path=script)
     if any(words in tail for words in _OUT_OF_MEMORY) or (
         number == signal.SIGKILL and memory_bytes is not None and end.get("max_rss", 0) > memory_bytes // 2
     ):

@@ -16,7 +16,7 @@ import socket
 import sys
 from typing import Any
 
-from datasets_core.confine import child
+from datasets_core.confine import child, limits
 
 MAX_MESSAGE = 1 << 16
 PRELOADS = frozenset(
@@ -60,6 +60,7 @@ class _Template:
         self._control = control
         self._running: dict[int, int] = {}  # process → number of the request that it was started by
         self._ended: dict[int, dict[str, Any]] = {}
+        self._tasks = limits.num_tasks()
 
     def serve(self) -> None:
         parent = os.pidfd_open(os.getppid())
@@ -99,7 +100,7 @@ class _Template:
         template = os.getpid()
         process = os.fork()
         if not process:
-            child.run(request["serve"], *descriptors, template=template)  # never returns
+            child.run(request["serve"], descriptors, parent=template, tasks=self._tasks)  # never returns
         self._running[process] = request["n"]
         watched = os.pidfd_open(process)
         try:

@@ -6,6 +6,7 @@ what is no message ends the conversation.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import struct
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from datasets_core.confine.denials import Watch
 from datasets_core.confine.reported import head_of
 
 if TYPE_CHECKING:
@@ -196,6 +198,7 @@ class Channel:
     """
 
     def __init__(self, reads: int, writes: int) -> None:
+        self.watch: Watch | None = None  # what takes note of denials, once the cage is on
         self._reads, self._writes = reads, writes
         self._lock = threading.RLock()
 
@@ -232,21 +235,31 @@ class Channel:
 
     def fail(self, error: BaseException) -> None:
         """End the present request with an error, which the parent raises."""
-        self.send(Kind.FAILURE, head_of(error))
+        self.send(Kind.FAILURE, head_of(error, None if self.watch is None else self.watch.blamed(error)))
 
     def send(self, kind: Kind, head: Mapping[str, Any], payload: Any = None) -> None:
-        """Send one message of any kind, whole."""
+        """Send one message of any kind, whole, after notes of what was denied since the last one."""
+        with self._lock:
+            self.tell_denials()
+            self._write(kind, head, payload)
+
+    def tell_denials(self) -> None:
+        """Send notes of what was denied since the last message."""
+        with self._lock:
+            while self.watch is not None and self.watch.unsent:
+                self._write(Kind.DENIAL, dataclasses.asdict(self.watch.unsent.pop(0)), None)
+
+    def _write(self, kind: Kind, head: Mapping[str, Any], payload: Any) -> None:
         view = None if payload is None else memoryview(payload).cast("B")
         parts = [memoryview(packed(kind, head, 0 if view is None else len(view)))]
         if view is not None and len(view):
             parts.append(view)
-        with self._lock:
-            while parts:
-                written = os.writev(self._writes, parts)
-                while parts and written >= len(parts[0]):
-                    written -= len(parts.pop(0))
-                if parts:
-                    parts[0] = parts[0][written:]
+        while parts:
+            written = os.writev(self._writes, parts)
+            while parts and written >= len(parts[0]):
+                written -= len(parts.pop(0))
+            if parts:
+                parts[0] = parts[0][written:]
 
     def _receive(self, expected: Kind) -> dict[str, Any] | None:
         header = self._exactly(_HEADER.size)

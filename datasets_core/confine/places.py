@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import site
+import sys
 import sysconfig
 from functools import cache
 
@@ -26,3 +27,28 @@ def site_folders() -> tuple[str, ...]:
     if site.ENABLE_USER_SITE:
         listed.append(site.getusersitepackages())
     return tuple(dict.fromkeys(os.path.abspath(path) for path in listed if os.path.isdir(path)))
+
+
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
+_FACTS = (
+    *("/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo", "/etc/mime.types", "/etc/apache2/mime.types"),
+    *("/sys/devices/system/cpu", "/sys/fs/cgroup/cpu.max", "/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm/overcommit_memory"),
+    *("/dev/random", "/dev/urandom", "/dev/zero"),
+)
+_OWN = ("maps", "stat", "statm", "status")  # of this process; not its environment, nor its descriptors
+
+DEVICES = ("/dev/null", "/dev/full")
+
+
+def readable() -> tuple[str, ...]:
+    """What every confined script may read: code, libraries, and facts about the machine and about itself."""
+    library = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    places = [library, *site_folders(), *_LIBRARIES, *_FACTS]
+    door = os.path.join(library, "builders", "__init__.py")
+    if os.path.isfile(door) and os.path.isdir(os.path.join(root_folder(), "builders")):
+        places.append(os.path.join(root_folder(), "builders"))  # a checkout keeps them beside the library
+    for prefix in dict.fromkeys((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)):
+        places += [os.path.join(prefix, name) for name in ("lib", "lib64", "share", "pyvenv.cfg")]
+    places += [os.path.abspath(sys.executable), os.path.realpath(sys.executable)]
+    own = f"/proc/{os.getpid()}"
+    return tuple(dict.fromkeys((*places, *(f"{own}/{name}" for name in _OWN))))

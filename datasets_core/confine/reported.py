@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from datasets_core import errors
-from datasets_core.confine.denials import Denial, blamed
+from datasets_core.confine.denials import Denial
 from datasets_core.errors import DatasetGenerationError, DatasetsCoreError, DeniedAccessError, ScriptMemoryError
 
 _MAX_TEXT = 20_000
@@ -15,17 +15,20 @@ _MAX_FACTS = 100
 _MAX_LINES = 30
 
 
-def head_of(error: BaseException) -> dict[str, Any]:
+def head_of(error: BaseException, denial: Denial | None = None) -> dict[str, Any]:
     """An error as the head of a message.
+
+    Args:
+        error: the error.
+        denial: what it came of, if it did.
 
     >>> head_of(ZeroDivisionError("division by zero"))["error"]["message"]
     'division by zero'
     """
-    denial = blamed(error)
     if denial is not None:
         error = DeniedAccessError(denial.tried, path=denial.path, line=denial.line).with_traceback(error.__traceback__)
     elif _is_memory(error):
-        error = ScriptMemoryError("The confined script").with_traceback(error.__traceback__)
+        error = ScriptMemoryError("A confined script").with_traceback(error.__traceback__)
     facts = {name: value for name, value in vars(error).items() if _is_plain(value)} if _is_ours(error) else {}
     lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-_MAX_LINES, chain=False)
     return {
@@ -77,7 +80,9 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
         state = {key: _tupled(value) for key, value in facts.items() if key.isidentifier() and not key.startswith("_")}
         error = errors.rebuild(kind, (message,), {key: value for key, value in state.items() if _is_plain(value)})
     else:
-        error = DatasetGenerationError(f"{script} failed with {name}: {message}. Mend the script.")
+        error = DatasetGenerationError(
+            f"The confined run of {script} failed with {name}: {message.rstrip('.')}. Mend the script."
+        )
     lines = told.get("traceback")
     if isinstance(lines, list) and lines:
         error.add_note("In the confined process:\n" + "\n".join(shown(line, 2000) for line in lines[-2 * _MAX_LINES :]))

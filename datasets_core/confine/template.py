@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,11 +94,11 @@ class Template:
         """Whether it is this process's, and still there."""
         return self.owner == os.getpid() and self._control.fileno() >= 0 and self._process.poll() is None
 
-    def fork(self, descriptors: tuple[int, int, int], *, serve: str, preload: tuple[str, ...]) -> Forked | None:
+    def fork(self, descriptors: Sequence[int], *, serve: str, preload: tuple[str, ...]) -> Forked | None:
         """Start a confined process; None if what it was to import beforehand has started threads.
 
         Args:
-            descriptors: what it reads from, writes to, and prints to.
+            descriptors: what it reads from, writes to, prints to, and sends notices by.
             serve: the function that it is to be served by, as `module:name`.
             preload: modules to import before the fork, as far as they are on the list of `forks`.
 
@@ -132,7 +133,7 @@ class Template:
         if self._process.stderr is not None:
             self._process.stderr.close()
 
-    def _ask(self, request: dict[str, Any], descriptors: tuple[int, ...] = ()) -> tuple[dict[str, Any], list[int]]:
+    def _ask(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> tuple[dict[str, Any], list[int]]:
         try:
             if not self._is_ready:
                 self._receive(_START_SECONDS, None)

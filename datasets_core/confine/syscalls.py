@@ -1,0 +1,132 @@
+"""The numbers of system calls on the two machines that scripts are confined on, and what a confined script may do with each.
+
+A line holds names, each with its number on x86_64 and on aarch64; `-` where that machine has none.  They never change.
+"""
+
+from __future__ import annotations
+
+# What computing, threads, memory, time, and files within Landlock's bounds take.
+_ALLOWED = """
+read 0 63, write 1 64, readv 19 65, writev 20 66, pread64 17 67, pwrite64 18 68, preadv 295 69, pwritev 296 70,
+preadv2 327 286, pwritev2 328 287, lseek 8 62, close 3 57, close_range 436 436, dup 32 23, dup2 33 -, dup3 292 24,
+pipe 22 -, pipe2 293 59, open 2 -, openat 257 56, creat 85 -, access 21 -, faccessat 269 48, faccessat2 439 439,
+stat 4 -, lstat 6 -, fstat 5 80, newfstatat 262 79, statx 332 291, readlink 89 -, readlinkat 267 78, getdents 78 -,
+getdents64 217 61, getcwd 79 17, chdir 80 49, fchdir 81 50, umask 95 166, mkdir 83 -, mkdirat 258 34, rmdir 84 -,
+unlink 87 -, unlinkat 263 35, rename 82 -, renameat 264 38, renameat2 316 276, ftruncate 77 46, fallocate 285 47,
+fadvise64 221 223, readahead 187 213, fsync 74 82, fdatasync 75 83, sync_file_range 277 84, statfs 137 43,
+fstatfs 138 44, flock 73 32, sendfile 40 71, copy_file_range 326 285, mmap 9 222, munmap 11 215, mprotect 10 226,
+mremap 25 216, msync 26 227, madvise 28 233, mincore 27 232, brk 12 214, membarrier 324 283, get_mempolicy 239 236,
+mbind 237 235, set_mempolicy 238 237, poll 7 -, ppoll 271 73, select 23 -, pselect6 270 72, epoll_create 213 -,
+epoll_create1 291 20, epoll_ctl 233 21, epoll_wait 232 -, epoll_pwait 281 22, epoll_pwait2 441 441, eventfd 284 -,
+eventfd2 290 19, timerfd_create 283 85, timerfd_settime 286 86, timerfd_gettime 287 87, rt_sigaction 13 134,
+rt_sigprocmask 14 135, rt_sigreturn 15 139, rt_sigpending 127 136, rt_sigtimedwait 128 137, rt_sigsuspend 130 133,
+sigaltstack 131 132, pause 34 -, alarm 37 -, setitimer 38 103, getitimer 36 102, restart_syscall 219 128,
+timer_create 222 107, timer_settime 223 110, timer_gettime 224 108, timer_getoverrun 225 109, timer_delete 226 111,
+nanosleep 35 101, clock_nanosleep 230 115, clock_gettime 228 113, clock_getres 229 114, gettimeofday 96 169, time 201 -,
+times 100 153, futex 202 98, futex_waitv 449 449, set_robust_list 273 99, get_robust_list 274 100,
+set_tid_address 218 96, rseq 334 293, exit 60 93, exit_group 231 94, arch_prctl 158 -, sched_yield 24 124,
+sched_getaffinity 204 123, sched_getscheduler 145 120, sched_getparam 143 121, sched_get_priority_max 146 125,
+sched_get_priority_min 147 126, sched_rr_get_interval 148 127, getpriority 140 141, getcpu 309 168, getpid 39 172,
+getppid 110 173, gettid 186 178, getuid 102 174, geteuid 107 175, getgid 104 176, getegid 108 177, getresuid 118 148,
+getresgid 120 150, getgroups 115 158, getpgrp 111 -, getpgid 121 155, getsid 124 156, capget 125 90, uname 63 160,
+sysinfo 99 179, getrusage 98 165, getrlimit 97 163, getrandom 318 278, wait4 61 260, waitid 247 95
+"""
+
+# What depends on its arguments: `seccomp` has a rule for each.
+_RULED = """
+clone 56 220, clone3 435 435, ioctl 16 29, fcntl 72 25, prctl 157 167, prlimit64 302 261, kill 62 129, tgkill 234 131,
+openat2 437 437, sched_setaffinity 203 122
+"""
+
+# Modes and times of files, which Landlock does not cover: done as if, in the scratch folder, and refused elsewhere.
+_PRETENDED = """
+chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, utime 132 -, utimes 235 -, futimesat 261 -,
+utimensat 280 88
+"""
+
+# Extended attributes: as if the file system had none.
+_UNSUPPORTED = """
+setxattr 188 5, lsetxattr 189 6, fsetxattr 190 7, getxattr 191 8, lgetxattr 192 9, fgetxattr 193 10, listxattr 194 11,
+llistxattr 195 12, flistxattr 196 13, removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16, setxattrat 463 463,
+getxattrat 464 464, listxattrat 465 465, removexattrat 466 466
+"""
+
+# What no script needs: refused, and reported.
+_REFUSED = """
+socket 41 198, socketpair 53 199, connect 42 203, bind 49 200, listen 50 201, accept 43 202, accept4 288 242,
+sendto 44 206, recvfrom 45 207, sendmsg 46 211, sendmmsg 307 269, recvmsg 47 212, recvmmsg 299 243, shutdown 48 210,
+getsockopt 55 209, setsockopt 54 208, getsockname 51 204, getpeername 52 205, fork 57 -, vfork 58 -, execve 59 221,
+execveat 322 281, ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, process_madvise 440 440,
+process_mrelease 448 448, pidfd_open 434 434, pidfd_getfd 438 438, pidfd_send_signal 424 424, kcmp 312 272,
+tkill 200 130, rt_sigqueueinfo 129 138, rt_tgsigqueueinfo 297 240, mount 165 40, umount2 166 39, pivot_root 155 41,
+chroot 161 51, unshare 272 97, setns 308 268, fsopen 430 430, fsmount 432 432, fsconfig 431 431, fspick 433 433,
+move_mount 429 429, open_tree 428 428, mount_setattr 442 442, keyctl 250 219, add_key 248 217, request_key 249 218,
+bpf 321 280, perf_event_open 298 241, io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427,
+userfaultfd 323 282, memfd_create 319 279, memfd_secret 447 447, shmget 29 194, shmat 30 196, shmctl 31 195,
+shmdt 67 197, semget 64 190, semop 65 193, semctl 66 191, semtimedop 220 192, msgget 68 186, msgsnd 69 189,
+msgrcv 70 188, msgctl 71 187, mq_open 240 180, mq_unlink 241 181, inotify_init 253 -, inotify_init1 294 26,
+inotify_add_watch 254 27, fanotify_init 300 262, fanotify_mark 301 263, open_by_handle_at 304 265,
+name_to_handle_at 303 264, quotactl 179 60, quotactl_fd 443 443, link 86 -, linkat 265 37, symlink 88 -,
+symlinkat 266 36, mknod 133 -, mknodat 259 33, truncate 76 45, chown 92 -, fchown 93 55, lchown 94 -, fchownat 260 54,
+setuid 105 146, setgid 106 144, setreuid 113 145, setregid 114 143, setresuid 117 147, setresgid 119 149,
+setgroups 116 159, setfsuid 122 151, setfsgid 123 152, capset 126 91, setsid 112 157, setpgid 109 154,
+personality 135 92, setpriority 141 140, ioprio_set 251 30, sched_setscheduler 144 119, sched_setparam 142 118,
+sched_setattr 314 274, setrlimit 160 164, reboot 169 142, kexec_load 246 104, kexec_file_load 320 294,
+init_module 175 105, finit_module 313 273, delete_module 176 106, swapon 167 224, swapoff 168 225, acct 163 89,
+syslog 103 116, settimeofday 164 170, clock_settime 227 112, clock_adjtime 305 266, adjtimex 159 171,
+sethostname 170 161, setdomainname 171 162, iopl 172 -, ioperm 173 -, modify_ldt 154 -, vhangup 153 58, sync 162 81,
+syncfs 306 267, splice 275 76, tee 276 77, vmsplice 278 75, migrate_pages 256 238, move_pages 279 239, seccomp 317 277,
+landlock_create_ruleset 444 444, landlock_add_rule 445 445, landlock_restrict_self 446 446, lookup_dcookie 212 18,
+nfsservctl 180 42, uselib 134 -, io_setup 206 0, io_submit 209 2, io_destroy 207 1, signalfd 282 -, signalfd4 289 74,
+remap_file_pages 216 234, mlock 149 228, mlock2 325 284, munlock 150 229, mlockall 151 230, munlockall 152 231
+"""
+
+MACHINES = ("x86_64", "aarch64")
+
+
+def _table(text: str, machine: str) -> dict[str, int]:
+    column = 1 + MACHINES.index(machine)
+    entries = (entry.split() for entry in text.replace(",\n", ",").strip().split(",") if entry.strip())
+    return {entry[0]: int(entry[column]) for entry in entries if entry[column] != "-"}
+
+
+def allowed(machine: str) -> dict[str, int]:
+    """System calls that a confined script may make, by name.
+
+    >>> allowed("x86_64")["read"], allowed("aarch64")["read"]
+    (0, 63)
+    """
+    return _table(_ALLOWED, machine)
+
+
+def ruled(machine: str) -> dict[str, int]:
+    """System calls that it may make with some arguments."""
+    return _table(_RULED, machine)
+
+
+def pretended(machine: str) -> dict[str, int]:
+    """System calls that change modes and times of files."""
+    return _table(_PRETENDED, machine)
+
+
+def unsupported(machine: str) -> dict[str, int]:
+    """System calls that fail as where they are not supported."""
+    return _table(_UNSUPPORTED, machine)
+
+
+def refused(machine: str) -> dict[str, int]:
+    """System calls that it may not make, and whose use is reported."""
+    return _table(_REFUSED, machine)
+
+
+def name_of(number: int, machine: str) -> str:
+    """The name of a system call.
+
+    >>> name_of(59, "x86_64"), name_of(9999, "x86_64")
+    ('execve', 'number 9999')
+    """
+    for table in (_REFUSED, _RULED, _PRETENDED, _UNSUPPORTED, _ALLOWED):
+        for name, found in _table(table, machine).items():
+            if found == number:
+                return name
+    return f"number {number}"
