@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datasets_core import logging as logging
     from datasets_core import progress as progress
     from datasets_core import tfds as tfds
+    from datasets_core.building.beam import BeamBasedBuilder as BeamBasedBuilder
     from datasets_core.building.builder import ArrowBasedBuilder as ArrowBasedBuilder
     from datasets_core.building.builder import DatasetBuilder as DatasetBuilder
     from datasets_core.building.builder import GeneratorBasedBuilder as GeneratorBasedBuilder
@@ -102,6 +103,7 @@ _HOMES = {
     "Array5D": "datasets_core.features.fixed_shape",
     "ArrowBasedBuilder": "datasets_core.building.builder",
     "Audio": "datasets_core.features.audio",
+    "BeamBasedBuilder": "datasets_core.building.beam",
     "BioSequence": "datasets_core.features.science",
     "BioStructure": "datasets_core.features.science",
     "BlockedVersions": "datasets_core.building.versions",

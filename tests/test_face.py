@@ -22,7 +22,7 @@ EXPECTED = {
     "Features", "Value", "ClassLabel", "Sequence", "List", "LargeList", "Array2D", "Array3D", "Array4D", "Array5D",
     "Translation", "TranslationVariableLanguages", "Json",
     "Image", "Audio", "Video", "Pdf", "Nifti", "Mesh", "BioSequence", "BioStructure",
-    "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder", "ArrowBasedBuilder", "SplitGenerator",
+    "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder", "ArrowBasedBuilder", "BeamBasedBuilder", "SplitGenerator",
     "DownloadManager", "DownloadConfig", "DownloadMode", "VerificationMode",
     "Split", "NamedSplit", "ReadInstruction", "ReadConfig", "SplitInfo", "SubSplitInfo", "SplitDict",
     "Version", "Experiment", "BlockedVersions", "DatasetInfo",

@@ -8,6 +8,7 @@ import logging
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -37,6 +38,11 @@ _GRACE_SECONDS = 1.0  # in which a job says itself where it hangs, unless it han
 def send_by_value(module: ModuleType) -> None:
     """Have what `module` defines travel to workers as code: they cannot import it by its name."""
     cloudpickle.register_pickle_by_value(module)
+
+
+def sent_by_value() -> list[ModuleType]:
+    """The modules of which `send_by_value` was told."""
+    return [sys.modules[name] for name in sorted(cloudpickle.list_registry_pickle_by_value()) if name in sys.modules]
 
 
 def _workers(count: int | None) -> int:

@@ -12,6 +12,7 @@ def _at(home: str, *names: str) -> dict[str, str]:
 
 
 _BUILDER = _at("datasets_core.building.builder", "ArrowBasedBuilder", "DatasetBuilder", "GeneratorBasedBuilder")
+_BUILDER |= _at("datasets_core.building.beam", "BeamBasedBuilder")
 _BUILDER |= _at("datasets_core.building.builder_config", "BuilderConfig")
 _INFO = _at("datasets_core.meta.info", "DatasetInfo", "SupervisedKeysData")
 _SPLITS = _at("datasets_core.meta.split", "NamedSplit", "Split") | _at("datasets_core.building.hooks", "SplitGenerator")
