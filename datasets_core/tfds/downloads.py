@@ -63,7 +63,7 @@ class DownloadConfig:
         max_examples_per_split: take so many rows of each split.
         register_checksums: write down what was downloaded, and do not compare it.
         force_checksums_validation: every URL must be on record.
-        beam_runner, beam_options: have no effect.
+        beam_runner, beam_options: how a pipeline of Apache Beam runs.
         try_download_gcs: has no effect.
         verify_ssl: False is refused.
         override_max_simultaneous_downloads: files that are fetched at the same time.

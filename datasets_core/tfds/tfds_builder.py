@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
+from datasets_core.building.beam_rows import wants_pipeline
 from datasets_core.building.builder import GeneratorBasedBuilder as LibraryBuilder
 from datasets_core.building.builder_config import BuilderConfig as LibraryConfig
 from datasets_core.building.class_identity import source_file
@@ -22,7 +23,6 @@ from datasets_core.errors import (
     CastError,
     CellCastError,
     ConfigurationError,
-    DatasetBuildError,
     DatasetGenerationCastError,
     ManifestError,
     UnknownConfigError,
@@ -34,6 +34,7 @@ from datasets_core.files import join
 from datasets_core.meta.version import Version
 from datasets_core.store.layout import MANIFEST_NAME
 from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.tfds.beam_splits import BeamSplits, beam_value, is_beam
 from datasets_core.tfds.downloads import DownloadConfig, DownloadManager
 from datasets_core.tfds.registered import name_of, register
 from datasets_core.tfds.rows_in import row_change
@@ -101,6 +102,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     treats each item alike, whatever its place: TFDS never divides them."""
     shuffle_on_write: ClassVar[bool] = True
     requires_version: ClassVar[bool] = True
+    _beam_told: tuple[Any, Any] = (None, None)
 
     def __init_subclass__(cls, *, skip_registration: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -189,8 +191,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             instructions=self.manual_download_instructions,
         )
         hook = self._split_generators
-        needs_pipeline = "pipeline" in inspect.signature(hook).parameters
-        arguments = (manager, None) if needs_pipeline else (manager,)
+        self._beam = beam = BeamSplits(self.label, self._cache_dir_root, runner=self._beam_told[0], options=self._beam_told[1])
+        arguments = (manager, beam.run.pipeline) if wants_pipeline(hook) else (manager,)
         # A generator gives its rows once.  While the splits are named, the hook takes down what it is called with instead, so
         # that jobs may run it in other processes, and again.
         vars(self)["_generate_examples"] = _Taker(self._generate_examples)
@@ -202,7 +204,26 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             named = [SplitGenerator(str(name), _arguments(rows)) for name, rows in named.items()]
         if not isinstance(named, Iterable):
             return named
-        return [_told(split, whole=not self.lists_are_jobs) if isinstance(split, SplitGenerator) else split for split in named]
+        splits = list(named)
+        for split in splits:
+            if isinstance(split, SplitGenerator) and isinstance(split.gen_kwargs, dict | None):
+                make = self._pipeline_of(split.gen_kwargs or {})
+                if make is not None:
+                    beam.keep(split.name, make)
+        rows = beam.rows()
+        splits = [SplitGenerator(each.name, {_ROWS: rows[each.name]}) if _name(each) in rows else each for each in splits]
+        return [_told(each, whole=not self.lists_are_jobs) if isinstance(each, SplitGenerator) else each for each in splits]
+
+    def _pipeline_of(self, given: dict[str, Any]) -> Any:
+        """What makes the rows of a split in a pipeline of Apache Beam; None where the rows come as rows."""
+        rows = given.get(_ROWS)
+        if _ROWS not in given:
+            made = beam_value(self._generate_examples, (), given)
+        elif isinstance(rows, _Taken):
+            made = beam_value(rows.function, rows.args, rows.kwargs)
+        else:
+            made = rows if is_beam(rows) else None
+        return None if made is None else lambda begin: made
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `DatasetBuilder.generate`."""
@@ -265,6 +286,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         manual: Any = None
         if isinstance(download_config, DownloadConfig):
             manual = download_config.manual_dir
+            self._beam_told = (download_config.beam_runner, download_config.beam_options)
             library = {**download_config.options(folder), **library}
         else:
             library["download_config"] = download_config or LibraryDownloadConfig(cache_dir=folder)
@@ -376,15 +398,23 @@ class ShardBasedBuilder(DatasetBuilder, skip_registration=True):
 
 
 class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
-    """A builder whose rows a pipeline of Apache Beam makes, which is not run here.
+    """A builder whose `_build_pcollection` adds to a pipeline of Apache Beam (the extra `beam`).
 
     Raises:
-        DatasetBuildError: it is to be built.
+        MissingDependencyError: it is to be built, and Apache Beam is not installed.
     """
 
-    def split_generators(self, dl_manager: Any) -> Any:
-        """Nothing: see the class."""
-        raise DatasetBuildError(f"{self.label} is built by a pipeline of Apache Beam. Build it by _generate_examples instead.")
+    def _build_pcollection(self, pipeline: Any, **kwargs: Any) -> Any:
+        """A `PCollection` of pairs of key and row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
+        raise ConfigurationError(f"{type(self).__name__} has no _build_pcollection. Write it, or _generate_examples.")
+
+    def _generate_examples(self, *args: Any, **kwargs: Any) -> Any:
+        return self._build_pcollection(*args, **kwargs)
+
+    def _pipeline_of(self, given: dict[str, Any]) -> Any:
+        if _ROWS in given:
+            return super()._pipeline_of(given)
+        return lambda begin: self._generate_examples(begin, **given)
 
 
 def _options_of(cls: type[Any]) -> list[str]:
@@ -411,6 +441,10 @@ class _Taken:
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.function(*self.args, **self.kwargs))
+
+
+def _name(split: Any) -> str | None:
+    return split.name if isinstance(split, SplitGenerator) else None
 
 
 def _told(split: SplitGenerator, *, whole: bool) -> SplitGenerator:
