@@ -462,7 +462,7 @@ def _arguments(rows: Any) -> dict[str, Any]:
         if all(each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters):
             return dict(inspect.signature(rows.function).bind(*rows.args, **rows.kwargs).arguments)
         return {_ROWS: rows}
-    if not isinstance(rows, Iterable):
+    if not isinstance(rows, Iterable) and not is_beam(rows):
         raise ConfigurationError(
             f"_split_generators gives {rows!r} ({type(rows).__name__}) for a split. Give self._generate_examples(…)."
         )
