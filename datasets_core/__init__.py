@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from datasets_core.fetch.download import DownloadManager as DownloadManager
     from datasets_core.fetch.download_config import DownloadConfig as DownloadConfig
     from datasets_core.fetch.download_config import DownloadMode as DownloadMode
+    from datasets_core.fetch.streaming_downloads import StreamingDownloadManager as StreamingDownloadManager
     from datasets_core.inspect import get_dataset_config_info as get_dataset_config_info
     from datasets_core.inspect import get_dataset_config_names as get_dataset_config_names
     from datasets_core.inspect import get_dataset_default_config_name as get_dataset_default_config_name
@@ -118,6 +119,7 @@ _HOMES = {
     "DownloadConfig": "datasets_core.fetch.download_config",
     "DownloadManager": "datasets_core.fetch.download",
     "DownloadMode": "datasets_core.fetch.download_config",
+    "StreamingDownloadManager": "datasets_core.fetch.streaming_downloads",
     "Experiment": "datasets_core.meta.experiment",
     "Features": "datasets_core.features.schema",
     "GeneratorBasedBuilder": "datasets_core.building.builder",

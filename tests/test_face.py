@@ -23,7 +23,7 @@ EXPECTED = {
     "Translation", "TranslationVariableLanguages", "Json",
     "Image", "Audio", "Video", "Pdf", "Nifti", "Mesh", "BioSequence", "BioStructure",
     "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder", "ArrowBasedBuilder", "BeamBasedBuilder", "SplitGenerator",
-    "DownloadManager", "DownloadConfig", "DownloadMode", "VerificationMode",
+    "DownloadManager", "StreamingDownloadManager", "DownloadConfig", "DownloadMode", "VerificationMode",
     "Split", "NamedSplit", "ReadInstruction", "ReadConfig", "SplitInfo", "SubSplitInfo", "SplitDict",
     "Version", "Experiment", "BlockedVersions", "DatasetInfo",
     "SupervisedKeysData", "DatasetsError", "Hasher",

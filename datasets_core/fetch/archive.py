@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Literal, cast
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, DataFilesNotFoundError, UnsafeArchiveError
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetsCoreError, UnsafeArchiveError
 from datasets_core.fetch.checksum import Digest
 from datasets_core.fetch.decompress import decompressed
 from datasets_core.fetch.members import Budget, Member, MemberKind, safe_path
@@ -104,6 +104,23 @@ def walk(
             raise ArchiveError(name, f"{kind} archives are not opened", advice=_BY_HAND)
 
 
+def zip_members(source: BinaryIO, *, known_as: str) -> dict[str, tuple[Member, Callable[[], BinaryIO]]]:
+    """Every member of a zip by its path, with a function that opens it; `source` stays open for them.
+
+    Raises:
+        UnsafeArchiveError, ArchiveError: as `walk`.
+    """
+    name = redact(known_as)
+    budget = Budget(name, _size_of(source), settings())
+    try:
+        opened = zipfile.ZipFile(source)
+    except _ZIP_ERRORS as error:
+        raise _damage(name, None, error) from error
+    members = [(info, _zip_member(opened, info, name, budget)) for info in opened.infolist()]
+    _check_twice(members, name)
+    return {member.path: (member, _ZipOpener(opened, info, name)) for info, member in members}
+
+
 def check_repeated(source: str | os.PathLike[str] | BinaryIO, repeated: Container[str], *, known_as: str | None = None) -> None:
     """Members of one name are harmless when they hold the same bytes.
 
@@ -131,6 +148,9 @@ def _name_of(source: object) -> str:
 
 
 def _size_of(source: BinaryIO) -> int | None:
+    declared = getattr(getattr(source, "raw", None), "declared_size", None)
+    if declared is not None:
+        return cast(int | None, declared())
     try:
         here = source.tell()
         size = source.seek(0, os.SEEK_END)
@@ -175,7 +195,7 @@ class _KeptOpen(io.RawIOBase):
         return self._inner.seek(offset, whence)
 
     def readinto(self, buffer: Any) -> int:
-        data = self._inner.read(len(buffer))
+        data = getattr(self._inner, "read1", self._inner.read)(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
@@ -213,7 +233,7 @@ class _MemberFile(io.RawIOBase):
     def _guarded(self, count: int) -> bytes:
         try:
             data: bytes = self._inner.read(count)
-        except (ArchiveError, io.UnsupportedOperation):
+        except (DatasetsCoreError, io.UnsupportedOperation):
             raise
         except self._errors as error:
             raise _damage(self._archive, self._member, error) from error
@@ -229,7 +249,13 @@ def _member_file(inner: Any, archive: str, member: str, errors: tuple[type[Excep
     return io.BufferedReader(_MemberFile(inner, archive, member, errors), 1 << 14)
 
 
-def _damage(archive: str, member: str | None, error: Exception) -> ArchiveError:
+def _damage(archive: str, member: str | None, error: Exception) -> DatasetsCoreError:
+    """What an error in an archive means; what the library says of its bytes, as that they cannot be fetched, stands."""
+    told: BaseException | None = error
+    while told is not None:
+        if isinstance(told, DatasetsCoreError):
+            return told
+        told = told.__context__  # zipfile hides whatever a file says behind words of its own
     what = f"member {member!r} is damaged or cut" if member else "the archive is damaged or cut"
     return ArchiveError(archive, f"{what} ({str(error) or type(error).__name__})", advice=_DAMAGED)
 
@@ -386,7 +412,7 @@ def _walk_tar(source: _Plain | _Forward, archive: str, budget: Budget) -> Iterat
                     fileobj=cast(Any, source), tarinfo=_StrictTarInfo, encoding="utf-8", errors="surrogateescape"
                 )
             info = opened.next()
-        except ArchiveError:
+        except DatasetsCoreError:
             raise
         except _TAR_ERRORS as error:
             raise _damage(archive, None, error) from error

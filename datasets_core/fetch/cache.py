@@ -121,14 +121,8 @@ class DownloadCache:
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         begun = time.time()
-        closed = wanted.source.is_remote and (wanted.local_only or settings().offline)
-        found = None if wanted.force and not closed else self._sound(wanted, closed=closed)
-        if closed:
-            if found is None:
-                raise _not_here(wanted.url)
-            return found
-        is_taken = wanted.is_pinned and found is not None and wanted.version in (None, found.version)
-        if found is not None and (is_taken or self._is_current(found, wanted)):
+        found = self.held(wanted)
+        if found is not None:
             return found
         with files.locked(self._path(_hashed(wanted.url)) + ".lock"):
             found = self._find(wanted.url)
@@ -136,6 +130,22 @@ class DownloadCache:
                 check_file(wanted.url, wanted.expected, found.record, wanted.mode)
                 return found
             return self._fetch(wanted)
+
+    def held(self, wanted: Request) -> CachedFile | None:
+        """The file of a URL where the cache has it, and it need not be fetched again; else None.
+
+        Raises:
+            OfflineError: it is not in the cache, and nothing may be fetched.
+            DownloadError: its server refuses.
+        """
+        closed = wanted.source.is_remote and (wanted.local_only or settings().offline)
+        found = None if wanted.force and not closed else self._sound(wanted, closed=closed)
+        if closed:
+            if found is None:
+                raise _not_here(wanted.url)
+            return found
+        is_taken = wanted.is_pinned and found is not None and wanted.version in (None, found.version)
+        return found if found is not None and (is_taken or self._is_current(found, wanted)) else None
 
     def version(self, wanted: Request) -> str:
         """What tells the version of a URL from others: the word of its server, or of the cache where that is not asked.

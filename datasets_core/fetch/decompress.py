@@ -7,12 +7,14 @@ several streams in a row are one file; zero bytes after the end of gz, bz2 and x
 from __future__ import annotations
 
 import io
+import os
+import re
 from collections.abc import Callable
 from typing import Any, BinaryIO, Protocol, cast
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError
+from datasets_core.errors import ArchiveError, DatasetsCoreError
 from datasets_core.fetch.members import Budget
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
 from datasets_core.redact import redact
@@ -20,6 +22,18 @@ from datasets_core.redact import redact
 _INPUT_BYTES = 1 << 18
 _OUTPUT_BYTES = 1 << 20
 _DAMAGED = "Fetch the file again, or ask who made it"
+_SUFFIX = re.compile(r"\.(gz|gzip|bz2|xz|zst|zstd|lz4)$", re.IGNORECASE)
+_LONGEST_NAME = 100
+
+
+def plain_name(path: str) -> str:
+    """The name of what is inside a compressed file, in harmless characters.
+
+    >>> plain_name("data/train set.csv.gz")
+    'train_set.csv'
+    """
+    name = _SUFFIX.sub("", os.path.basename(path.rstrip("/")))
+    return re.sub(r"[^\w.-]+", "_", name).lstrip(".")[-_LONGEST_NAME:] or "data"
 
 
 class _Decompressor(Protocol):
@@ -82,6 +96,7 @@ class _Streams(io.RawIOBase):
         import zlib
 
         self._source, self._kind, self._path, self._budget = source, kind, path, budget
+        self._read = getattr(source, "read1", source.read)  # what is at hand, and no waiting for more
         self._errors = (zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
         self._make = _MAKERS[kind]
         self._current = self._make()
@@ -99,7 +114,7 @@ class _Streams(io.RawIOBase):
             data = self._pending
             self._pending = b""
             if not data and self._current.needs_input:
-                data = self._source.read(_INPUT_BYTES)
+                data = self._read(_INPUT_BYTES)
                 if not data:
                     raise ArchiveError(self._path, f"the {self._kind} stream stops before its end", advice=_DAMAGED)
             try:
@@ -152,6 +167,8 @@ class _Frames(io.RawIOBase):
         view = memoryview(buffer).cast("B")
         try:
             data = self._frames.read(len(view))
+        except DatasetsCoreError:
+            raise
         except self._errors as error:
             raise ArchiveError(self._path, f"damaged or cut {self._kind} data ({error})", advice=_DAMAGED) from error
         if self._budget is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -12,7 +13,6 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import (
     ArchiveError,
-    ConfigurationError,
     DataFilesNotFoundError,
     MissingChecksumError,
     NonMatchingChecksumError,
@@ -29,7 +29,7 @@ from datasets_core.fetch.checksum import (
     record_of,
 )
 from datasets_core.fetch.download_config import DownloadConfig
-from datasets_core.fetch.http import Credentials, HttpClient
+from datasets_core.fetch.http import Credentials, Guard, HttpClient
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch, each, stage
 from datasets_core.fetch.registered_files import entry_of, file_by_hand, registrable
@@ -104,6 +104,14 @@ class DownloadManager:
         self._extracted: dict[str, ExtractionCache] = {}
         self._client = HttpClient(user_agent=self.download_config.user_agent, proxies=self.download_config.proxies)
 
+    def guarded(self, guard: Guard) -> None:
+        """Have each hop of every download asked for beforehand, since a stranger names the URLs.
+
+        Args:
+            guard: raises what refuses a URL, or gives the address to connect to.
+        """
+        self._client.guard = guard
+
     @property
     def manual_dir(self) -> str | None:
         """The folder of files that the user fetched by hand."""
@@ -134,7 +142,13 @@ class DownloadManager:
             NonMatchingChecksumError: a file differs from its record.
             MissingChecksumError: `force_checksums_validation` is asked for, and URLs are not registered.
         """
-        asked = list(dict.fromkeys(leaves(url_or_urls)))
+        places = self._downloaded(list(dict.fromkeys(leaves(url_or_urls))))
+        if self.download_config.extract_compressed_file:
+            return self.extract(mapped(url_or_urls, places.__getitem__))
+        return mapped(url_or_urls, places.__getitem__)
+
+    def _downloaded(self, asked: list[str]) -> dict[str, str]:
+        """Where each of the files is on this disk."""
         self._check_that_all_are_registered(asked)
         places: dict[str, str] = {}
         title = self.download_config.download_desc or "Downloading"
@@ -146,9 +160,7 @@ class DownloadManager:
                 path, record = found.get(url) or self._fetched(url, watch)
                 places[url], self._records[url] = path, record
         self.downloaded_paths.update(places)
-        if self.download_config.extract_compressed_file:
-            return self.extract(mapped(url_or_urls, places.__getitem__))
-        return mapped(url_or_urls, places.__getitem__)
+        return places
 
     def versions(self, urls: Iterable[str]) -> dict[str, str]:
         """What tells the present version of each URL from others; "" where its server does not say.  Nothing is fetched.
@@ -260,16 +272,27 @@ class DownloadManager:
         if self.download_config.delete_extracted:
             self.delete_extracted_files()
 
-    def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> None:
-        """Refuse: Beam pipelines are not run.
+    def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> Any:
+        """Put files where a pipeline of Apache Beam finds them: below its `temp_location`, where that is a URL.
 
-        Raises:
-            ConfigurationError: always.
+        Args:
+            downloaded_path_or_paths: a local path, or any nesting of lists, tuples and dicts of them.
+            pipeline: the pipeline.
+
+        Returns:
+            The same shape: copies beside that location, or the files themselves, which a pipeline on this machine sees.
         """
-        raise ConfigurationError(
-            "ship_files_with_pipeline belongs to Apache Beam, which is not supported. "
-            "Write the builder as a GeneratorBasedBuilder, and build it with num_proc=."
-        )
+        options = getattr(pipeline, "options", None) or getattr(pipeline, "_options", None)
+        place = options.get_all_options().get("temp_location") if options is not None else None
+        if not place or not files.is_url(str(place)):
+            return downloaded_path_or_paths
+        return mapped(downloaded_path_or_paths, lambda path: self._shipped(path, str(place)))
+
+    def _shipped(self, path: str, place: str) -> str:
+        target = files.join(place, "downloads", os.path.basename(path))
+        with open(path, "rb") as source, files.new_file(target, self.download_config.storage_options) as copy:
+            shutil.copyfileobj(source, copy)
+        return target
 
     # -- one file
 

@@ -20,7 +20,7 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, DatasetDiskError
 from datasets_core.fetch.archive import archive_kind, check_repeated, detect, walk
-from datasets_core.fetch.decompress import decompressed, open_decompressed
+from datasets_core.fetch.decompress import decompressed, open_decompressed, plain_name
 from datasets_core.fetch.listing import iter_archive, iter_files
 from datasets_core.fetch.members import Budget, Member, plan
 from datasets_core.fetch.sniff import COMPRESSIONS
@@ -42,8 +42,6 @@ logger = logging.getLogger(__name__)
 _CHUNK = 1 << 20
 _FOLDER_MODE = 0o755
 _FILE_MODE = 0o644
-_SUFFIX = re.compile(r"\.(gz|gzip|bz2|xz|zst|zstd|lz4)$", re.IGNORECASE)
-_LONGEST_NAME = 100
 _OnBytes = Callable[[int], object]
 
 
@@ -193,7 +191,7 @@ class ExtractionCache:
         if os.path.isdir(path) or (kind := detect(path)) is None:
             return path
         single = kind in COMPRESSIONS and archive_kind(path) is None
-        leaf = _plain_name(name or path) if single else ""
+        leaf = plain_name(name or path) if single else ""
         key = hashlib.sha256(f"{identity or _identity_of(path)}\n{leaf}".encode()).hexdigest()
         final = os.path.join(self.folder, key)
         result = os.path.join(final, leaf) if leaf else final
@@ -201,10 +199,26 @@ class ExtractionCache:
             return result
         with files.locked(final + ".lock"):
             if force or not _is_whole(final):
-                self._unpack(path, final, leaf, on_bytes)
+                self._make(final, leaf, lambda target: extract(path, target, on_bytes=on_bytes))
         return result
 
-    def _unpack(self, path: str, final: str, leaf: str, on_bytes: _OnBytes | None) -> None:
+    def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
+        """The path of one file, `name` or `folder/name`, that `write(path)` makes once, as of one member of an archive.
+
+        Args:
+            identity: what changes when its content does.
+            name: a path below a folder of its own.
+            write: writes it.
+        """
+        final = os.path.join(self.folder, hashlib.sha256(f"{identity}\n{name}".encode()).hexdigest())
+        result = os.path.join(final, name)
+        if not _is_whole(final):
+            with files.locked(final + ".lock"):
+                if not _is_whole(final):
+                    self._make(final, name, write)
+        return result
+
+    def _make(self, final: str, leaf: str, write: Callable[[str], object]) -> None:
         with files.disk_errors(self.folder):
             if not self._is_swept:
                 sweep(self.folder)
@@ -215,8 +229,8 @@ class ExtractionCache:
             claim(temporary)
             try:
                 if leaf:
-                    os.mkdir(temporary, _FOLDER_MODE)
-                extract(path, os.path.join(temporary, leaf) if leaf else temporary, on_bytes=on_bytes)
+                    os.makedirs(os.path.dirname(os.path.join(temporary, leaf)), _FOLDER_MODE)
+                write(os.path.join(temporary, leaf) if leaf else temporary)
                 num_files, num_bytes = _measure(temporary)
                 os.rename(temporary, final)
                 record = {"files": num_files, "bytes": num_bytes}
@@ -260,9 +274,3 @@ def _measure(folder: str) -> tuple[int, int]:
 def _identity_of(path: str) -> str:
     found = os.stat(path)
     return f"{os.path.realpath(path)}\n{found.st_size}\n{found.st_mtime_ns}\n{found.st_ctime_ns}"
-
-
-def _plain_name(path: str) -> str:
-    """The name of what is inside a compressed file, in harmless characters."""
-    name = _SUFFIX.sub("", os.path.basename(path.rstrip("/")))
-    return re.sub(r"[^\w.-]+", "_", name).lstrip(".")[-_LONGEST_NAME:] or "data"

@@ -310,7 +310,7 @@ class StoreSource:
         return self._entry().identity
 
     def _entry(self) -> files.FileEntry:
-        with _store_errors(self.url):
+        with store_errors(self.url):
             found = files.entry(self.url, self.storage_options)
         if found is None:
             raise DataFilesNotFoundError(f"{redact(self.url)} does not exist. Check the address.")
@@ -325,12 +325,12 @@ class StoreSource:
         """
         entry = self._entry()
         digest = Digest()
-        with _store_errors(self.url):
+        with store_errors(self.url):
             source = files.open_binary(self.url, self.storage_options)
         with source, open(path, "wb", buffering=0) as out:
             claim(path)
             while True:
-                with _store_errors(self.url):
+                with store_errors(self.url):
                     data = source.read(_CHUNK)
                 if not data:
                     break
@@ -342,7 +342,7 @@ class StoreSource:
         return Fetched(digest.record(), entry.identity or None)
 
 
-class _store_errors:  # noqa: N801 - used as a block
+class store_errors:  # noqa: N801 - used as a block
     """Whatever a store raises becomes one `DownloadError`, without secrets."""
 
     def __init__(self, url: str) -> None:

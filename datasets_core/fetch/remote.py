@@ -1,0 +1,346 @@
+"""`RemoteFile`: a file or archive behind a URL, as a path that fetches itself when it is opened."""
+
+from __future__ import annotations
+
+import io
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, UrlNotFoundError
+from datasets_core.fetch.decompress import plain_name
+from datasets_core.redact import redact
+
+_COMPRESSED = re.compile(r"(?<!\.tar)\.(gz|gzip|bz2|xz|zst|zstd|lz4)$", re.IGNORECASE)
+
+
+class Access:
+    """How the files behind URLs are reached; here everything is fetched before it is read.
+
+    Whoever can do better for streams overrides `opened`, `member` and `opened_member`.
+    """
+
+    def fetched(self, url: str) -> str:
+        """Where the file of a URL is on this disk, fetched and checked.
+
+        Raises:
+            DownloadError: it cannot be fetched.
+        """
+        raise NotImplementedError
+
+    def unpacked(self, url: str) -> str:
+        """Where that which the file of a URL unpacks to is on this disk: a folder, or a file.
+
+        Raises:
+            ArchiveError: it is damaged.
+        """
+        raise NotImplementedError
+
+    def opened(self, url: str) -> BinaryIO:
+        """The bytes of a URL."""
+        return open(self.fetched(url), "rb")
+
+    def member(self, url: str, inner: str) -> str:
+        """Where one file or folder of what a URL unpacks to is on this disk; `inner` is "" for all of it."""
+        place = self.unpacked(url)
+        return os.path.join(place, inner) if inner else place
+
+    def opened_member(self, url: str, inner: str) -> BinaryIO:
+        """The bytes of one file of what a URL unpacks to; `inner` is "" where that is one file."""
+        return open(self.member(url, inner), "rb")
+
+
+class RemoteFile(os.PathLike[str]):
+    """What `download` gives for a URL while streaming: a path for whatever takes paths, and a text in many respects.
+
+    `str()` is the URL.  `path.open()` reads the bytes as they come; `open(path)`, and whatever else takes a path, fetches
+    the file into the cache first.  `download_and_extract` gives one that stands for what the file unpacks to:
+    `folder / "a.csv"` is a file of an archive, of which no more is fetched than it takes to read it; for the folder as a whole
+    the archive is fetched and unpacked.
+
+    Args:
+        url: where it is.
+        access: how it is reached.
+        is_unpacked: it stands for what the file unpacks to.
+        inner: the file or folder below that.
+
+    >>> path = RemoteFile("https://example.org/data/a.csv", Access())
+    >>> path.name, path.endswith(".csv"), str(path.parent / "b.csv")
+    ('a.csv', True, 'https://example.org/data/b.csv')
+    """
+
+    __slots__ = ("_access", "_inner", "_is_unpacked", "_url")
+
+    __iter__ = None  # a text can be walked by letter, and a list that was meant would become a list of letters
+
+    def __init__(self, url: str, access: Access, *, is_unpacked: bool = False, inner: str = "") -> None:
+        self._url, self._access, self._is_unpacked, self._inner = url, access, is_unpacked, inner
+
+    @property
+    def url(self) -> str:
+        """The URL that is fetched."""
+        return self._url
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it stands for the file of the URL as it is."""
+        return not self._is_unpacked
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it stands for one file or folder of an archive."""
+        return bool(self._inner)
+
+    def unpacked(self) -> RemoteFile:
+        """What the file unpacks to."""
+        return RemoteFile(self._url, self._access, is_unpacked=True)
+
+    def _with(self, inner: str) -> RemoteFile:
+        return RemoteFile(self._url, self._access, is_unpacked=True, inner=inner)
+
+    # -- a path --------------------------------------------------------------------------------------------------------
+
+    def __fspath__(self) -> str:
+        """Where it is on this disk: fetched, checked and unpacked first, if need be.
+
+        Raises:
+            DownloadError: it cannot be fetched.
+            DataFilesNotFoundError: the archive has no such file.
+        """
+        return self._access.member(self._url, self._checked_inner()) if self._is_unpacked else self._access.fetched(self._url)
+
+    def _checked_inner(self) -> str:
+        inner = posixpath.normpath(self._inner) if self._inner else ""
+        if inner == ".." or inner.startswith(("../", "/")):
+            raise DataFilesNotFoundError(f"{redact(str(self))} leads out of the archive. Check the path.")
+        return "" if inner == "." else inner
+
+    def open(
+        self,
+        mode: str = "r",
+        buffering: int = -1,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+    ) -> IO[Any]:
+        """The file, open for reading; its bytes are fetched as they are read, and not kept.
+
+        Where size and checksum are on record they are compared at the end.  Another place in the file may be sought, which
+        is another request.
+
+        Args:
+            mode: "r" or "rb".
+            buffering: has no effect.
+            encoding, errors, newline: of a text, as those of `open`.
+
+        Raises:
+            ConfigurationError: another mode.
+            DownloadError: (while reading, too) it cannot be fetched.
+            NonMatchingChecksumError: (while reading) it differs from its record.
+        """
+        if set(mode) - set("rbt") or "r" not in mode or {"b", "t"} <= set(mode):
+            raise ConfigurationError(f"{redact(str(self))} cannot be opened with mode {mode!r}. It can be read: 'r' or 'rb'.")
+        if self._is_unpacked:
+            data = self._access.opened_member(self._url, self._checked_inner())
+        else:
+            data = self._access.opened(self._url)
+        if "b" in mode:
+            return data
+        return io.TextIOWrapper(data, encoding=io.text_encoding(encoding), errors=errors, newline=newline)
+
+    def read_bytes(self) -> bytes:
+        """All its bytes."""
+        with self.open("rb") as handle:
+            return bytes(handle.read())
+
+    def read_text(self, encoding: str | None = None, errors: str | None = None, newline: str | None = None) -> str:
+        """All its text."""
+        with self.open("r", encoding=encoding, errors=errors, newline=newline) as handle:
+            return str(handle.read())
+
+    def exists(self) -> bool:
+        """Whether it is there; asks the server."""
+        try:
+            if self._is_unpacked:
+                return os.path.exists(self)
+            with self.open("rb") as handle:
+                handle.read(1)
+            return True
+        except (UrlNotFoundError, DataFilesNotFoundError):
+            return False
+
+    def is_file(self) -> bool:
+        """Whether it is there, and no folder."""
+        return os.path.isfile(self) if self._is_unpacked else self.exists()
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder."""
+        return self._is_unpacked and os.path.isdir(self)
+
+    def iterdir(self) -> Iterator[Path]:
+        """What is in the folder, which is fetched and unpacked for it."""
+        return Path(self).iterdir()
+
+    def glob(self, pattern: str) -> Iterator[Path]:
+        """The paths below the folder that fit a pattern; it is fetched and unpacked for it."""
+        return Path(self).glob(pattern)
+
+    def rglob(self, pattern: str) -> Iterator[Path]:
+        """As `glob`, at any depth."""
+        return Path(self).rglob(pattern)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return posixpath.basename(self._path.rstrip("/"))
+
+    @property
+    def stem(self) -> str:
+        """The name without its last suffix."""
+        return posixpath.splitext(self.name)[0]
+
+    @property
+    def suffix(self) -> str:
+        """The last suffix of the name."""
+        return posixpath.splitext(self.name)[1]
+
+    @property
+    def suffixes(self) -> list[str]:
+        """All suffixes of the name."""
+        return [f".{part}" for part in self.name.lstrip(".").split(".")[1:]]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the path."""
+        return tuple(part for part in self._path.split("/") if part)
+
+    @property
+    def parent(self) -> RemoteFile:
+        """What it lies in."""
+        if self._inner:
+            return self._with(posixpath.dirname(self._inner.rstrip("/")))
+        return RemoteFile(posixpath.dirname(self._path.rstrip("/")), self._access)
+
+    def with_name(self, name: str) -> RemoteFile:
+        """The same place with another name."""
+        return self.parent / name
+
+    def with_suffix(self, suffix: str) -> RemoteFile:
+        """The same name with another suffix."""
+        return self.with_name(self.stem + suffix)
+
+    def joinpath(self, *others: str | os.PathLike[str]) -> RemoteFile:
+        """What lies below it."""
+        found = self
+        for other in others:
+            found = found / other
+        return found
+
+    def __truediv__(self, other: str | os.PathLike[str]) -> RemoteFile:
+        if not isinstance(other, (str, os.PathLike)):
+            return NotImplemented
+        below = os.fspath(other).strip("/")
+        if self._is_unpacked:
+            return self._with(posixpath.join(self._inner, below))
+        path, mark, query = self._url.partition("?")
+        return RemoteFile(f"{path.rstrip('/')}/{below}{mark}{query}", self._access)
+
+    @property
+    def _path(self) -> str:
+        """The text without what follows the path of a URL."""
+        return str(self) if self._is_unpacked else re.split(r"[?#]", self._url, maxsplit=1)[0]
+
+    # -- a text --------------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        if not self._is_unpacked:
+            return self._url
+        if self._inner:
+            return f"{self._url}/{self._inner}"
+        path = self._url.partition("?")[0]
+        return f"{self._url}/{plain_name(path)}" if _COMPRESSED.search(path) else self._url
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({redact(str(self))!r})"
+
+    def __format__(self, spec: str) -> str:
+        """The URL; of an archive the folder that it unpacks to, since what a text is made of for it is the path of a file."""
+        return format(os.fspath(self) if self._is_archive else str(self), spec)
+
+    @property
+    def _is_archive(self) -> bool:
+        return self._is_unpacked and not _COMPRESSED.search(self._url.partition("?")[0])
+
+    def __add__(self, text: str) -> RemoteFile | str:
+        """What has a longer name: of an archive, a file below."""
+        if not isinstance(text, str):
+            return NotImplemented
+        if not self._is_unpacked:
+            return RemoteFile(self._url + text, self._access)
+        if self._inner or text.startswith("/"):
+            return self._with((self._inner + text).lstrip("/"))
+        return str(self) + text
+
+    def __radd__(self, text: str) -> str:
+        return text + str(self) if isinstance(text, str) else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, RemoteFile):
+            return (self._is_unpacked, str(self)) == (other._is_unpacked, str(other))
+        return str(self) == other if isinstance(other, str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __lt__(self, other: RemoteFile | str) -> bool:
+        return str(self) < str(other) if isinstance(other, (str, RemoteFile)) else NotImplemented
+
+    def __gt__(self, other: RemoteFile | str) -> bool:
+        return str(self) > str(other) if isinstance(other, (str, RemoteFile)) else NotImplemented
+
+    def __contains__(self, text: str) -> bool:
+        return text in str(self)
+
+    def __len__(self) -> int:
+        return len(str(self))
+
+    def __getitem__(self, place: int | slice) -> str:
+        return str(self)[place]
+
+    def replace(self, old: str, new: str, count: int = -1, /) -> RemoteFile | str:
+        """The text with other words; a path of the same server, or of the same archive, where it still is one."""
+        changed = str(self).replace(old, new, count)
+        if self._is_unpacked:
+            below = f"{self._url}/"
+            return self._with(changed[len(below) :]) if self._inner and changed.startswith(below) else changed
+        server = re.match(r"[^:]+://[^/]+/", self._url)
+        return RemoteFile(changed, self._access) if server and changed.startswith(server[0]) else changed
+
+    def __getattr__(self, name: str) -> Any:
+        """The other methods of a text, which give texts: `split`, `endswith`, `lower` and their like."""
+        if name in _OF_TEXTS:
+            return partial(self._as_text, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _as_text(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        text = str(self)
+        found = getattr(text, method)(*args, **kwargs)
+        return self if type(found) is str and found == text else found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remote, (self._url, self._access, self._is_unpacked, self._inner)
+
+
+_OF_TEXTS = frozenset({
+    "capitalize", "casefold", "count", "encode", "endswith", "find", "index", "lower", "lstrip", "partition", "removeprefix",
+    "removesuffix", "rfind", "rindex", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip",
+    "swapcase", "title", "translate", "upper", "zfill", "isdigit", "isalpha", "isalnum", "islower", "isupper",
+})  # fmt: skip
+
+
+def _remote(url: str, access: Access, is_unpacked: bool, inner: str) -> RemoteFile:
+    return RemoteFile(url, access, is_unpacked=is_unpacked, inner=inner)

@@ -1,0 +1,248 @@
+"""`StreamingDownloadManager`: what a dataset script gets for its files while its rows are streamed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, BinaryIO
+
+from datasets_core import files
+from datasets_core.errors import NonMatchingChecksumError
+from datasets_core.fetch.checksum import REGISTER_IT, FileRecord, VerificationMode, check_file, differ
+from datasets_core.fetch.download import DownloadManager
+from datasets_core.fetch.download_config import DownloadConfig
+from datasets_core.fetch.nested import leaves, mapped
+from datasets_core.fetch.parallel import Watch
+from datasets_core.fetch.remote import RemoteFile
+from datasets_core.fetch.remote_access import Known, StreamedAccess
+from datasets_core.fetch.remote_archive import RemoteArchive, RemoteFiles
+from datasets_core.fetch.remote_bytes import Wanted, open_remote, open_store
+from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.fetch.transfer import HttpSource, StoreSource
+from datasets_core.redact import redact
+
+logger = logging.getLogger(__name__)
+
+
+class StreamingDownloadManager(DownloadManager):
+    """A `DownloadManager` that fetches nothing: URLs become `RemoteFile`s, which fetch themselves when they are opened.
+
+    Local files are where they are, as text; local archives are unpacked.
+
+    Args:
+        dataset_name: of the dataset, for messages.
+        data_dir: folder of files that the user fetched by hand.
+        download_config: how to fetch.
+        base_path: folder or URL that relative paths start from; the present folder by default.
+        retries: how often to try and how long to wait.
+
+    >>> path = StreamingDownloadManager().download("https://example.org/a.csv")
+    >>> path.name, str(path)
+    ('a.csv', 'https://example.org/a.csv')
+    """
+
+    is_streaming = True
+
+    def __init__(
+        self,
+        dataset_name: str | None = None,
+        data_dir: str | None = None,
+        download_config: DownloadConfig | None = None,
+        base_path: str | None = None,
+        *,
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        super().__init__(dataset_name, data_dir, download_config, base_path, retries=retries)
+        self.known = Known()
+        self._last_access: weakref.ref[StreamedAccess] | None = None
+        self._local_places: dict[str, str] = {}
+
+    @property
+    def _access(self) -> StreamedAccess:
+        """That of all remote files that there are; it goes with the last of them, and closes what it has open."""
+        found = None if self._last_access is None else self._last_access()
+        if found is None:
+            found = StreamedAccess(self)
+            self._last_access = weakref.ref(found)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last_access": None}
+
+    def download(self, url_or_urls: Any) -> Any:
+        """Say where files are: a URL gives a `RemoteFile`, and nothing is fetched; a local path is itself.
+
+        Args:
+            url_or_urls: a path or URL, or any nesting of lists, tuples and dicts of them.
+
+        Returns:
+            The same shape.
+
+        Raises:
+            DataFilesNotFoundError: a local file does not exist.
+            MissingChecksumError: `force_checksums_validation` is asked for, and URLs are not registered.
+        """
+        asked = dict.fromkeys(url for url in _leaves(url_or_urls) if isinstance(url, str))
+        self._check_that_all_are_registered(asked)
+        watch = Watch()
+        for url in asked:
+            if not files.is_url(place := self._resolved_text(url)):
+                self._local_places[url], self._records[url] = self._fetched(url, watch)
+            elif by_hand := self._by_hand(url, place):
+                self._local_places[url], self._records[url] = by_hand
+        found = _mapped(url_or_urls, self._located)
+        return self.extract(found) if self.download_config.extract_compressed_file else found
+
+    def _located(self, url: str | RemoteFile) -> str | RemoteFile:
+        if isinstance(url, RemoteFile):
+            return url
+        known = self._local_places.get(url)
+        return RemoteFile(self._resolved_text(url), self._access) if known is None else known
+
+    def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
+        """Say what files unpack to: of a URL nothing is fetched before it is opened; local archives are unpacked.
+
+        Args:
+            path_or_paths: a path, or any nesting of lists, tuples and dicts of them.
+            num_proc: how many local ones to unpack at the same time.
+
+        Returns:
+            The same shape.
+        """
+        texts = list(dict.fromkeys(path for path in _leaves(path_or_paths) if isinstance(path, str)))
+        local = [path for path in texts if not files.is_url(self._resolved_text(path))]
+        places = dict(zip(local, super().extract(local, num_proc), strict=True))
+
+        def unpacked(path: str | RemoteFile) -> str | RemoteFile:
+            if isinstance(path, str):
+                return places[path] if path in places else RemoteFile(self._resolved_text(path), self._access).unpacked()
+            if path.is_plain:
+                return path.unpacked()
+            return str(self.unpack(os.fspath(path))) if path.is_member else path
+
+        return _mapped(path_or_paths, unpacked)
+
+    def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> Any:
+        """The regular files of a zip or tar as (name, open file), in its order and without unpacking it; see `iter_archive`.
+
+        Of a URL the bytes are read as they come: of a tar from its beginning, of a zip in parts, where the server gives such.
+        """
+        if isinstance(path_or_buf, RemoteFile):
+            return RemoteArchive.of(path_or_buf) if path_or_buf.is_plain else super().iter_archive(os.fspath(path_or_buf))
+        if isinstance(path_or_buf, (str, os.PathLike)) and files.is_url(place := self._resolved_text(os.fspath(path_or_buf))):
+            return RemoteArchive.of(RemoteFile(place, self._access))
+        return super().iter_archive(path_or_buf)
+
+    def iter_files(self, paths: Any) -> Any:
+        """The given files, and those below the given folders, sorted; hidden ones (`.`, `__`) in folders are left out."""
+        given = tuple(path if isinstance(path, RemoteFile) else self._listed(path) for path in _leaves(paths))
+        if any(isinstance(path, RemoteFile) for path in given):
+            return RemoteFiles(given, self._below)
+        return super().iter_files(list(given))
+
+    def _listed(self, path: str) -> str | RemoteFile:
+        place = self._resolved_text(path)
+        return RemoteFile(place, self._access) if files.is_http(place) else place
+
+    def _below(self, path: str) -> Iterator[str]:
+        return iter(super().iter_files(path))
+
+    def release(self) -> None:
+        """Give back the connections that are kept for what may be read next."""
+        self._access.release()
+
+    # -- what remote files ask for -------------------------------------------------------------------------------------
+
+    def fetch(self, url: str) -> str:
+        """Where the file of a URL is on this disk, fetched into the cache and checked as `DownloadManager.download` does."""
+        return self._downloaded([url])[url]
+
+    def unpack(self, path: str) -> str:
+        """Where that which a local file unpacks to is."""
+        return str(super().extract(path))
+
+    def held(self, url: str) -> str | None:
+        """Where the file of a URL is in the cache, if it need not be fetched again.
+
+        Raises:
+            OfflineError: it is not, and nothing may be fetched.
+        """
+        if "::" in url:
+            return self.fetch(url)  # the file around it is
+        if (by_hand := self._by_hand(url, url)) is not None:
+            return by_hand[0]
+        found = self._cache().held(self._request(url, url, Watch()))
+        if found is not None:
+            self._records[url] = self._recorded(found.record)
+        return None if found is None else found.path
+
+    def stream(self, url: str) -> BinaryIO:
+        """The bytes of a URL as they come; checked when all have come, where there is something on record."""
+        request = self._request(url, url, Watch())
+
+        def check(found: FileRecord) -> None:
+            try:
+                check_file(url, request.expected, found, request.mode)
+            except NonMatchingChecksumError as error:
+                if self._entry(url) is None or not self._is_enforced:
+                    raise
+                raise NonMatchingChecksumError(
+                    error.url, expected=error.expected, found=error.found, what=error.what, advice=REGISTER_IT
+                ) from error
+            if request.mode is not VerificationMode.NO_CHECKS and differ(request.expected, found):
+                logger.warning(
+                    "%s has sha256 %s, and %s is on record; verification_mode='all_checks' refuses it.",
+                    redact(url),
+                    found.checksum,
+                    request.expected.checksum,
+                )
+            self._records[url] = self._recorded(found)
+
+        source = request.source
+        if isinstance(source, HttpSource):
+            expected = FileRecord() if request.mode is VerificationMode.NO_CHECKS else request.expected
+            return open_remote(
+                Wanted(source, lambda: self._access.fetched_instead(url), check, expected, is_whole=self.is_enforced(url))
+            )
+        if self.is_enforced(url) or not isinstance(source, StoreSource):
+            return open(self._access.fetched_instead(url), "rb")
+        return open_store(source, check)
+
+    def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
+        """The path of a file that `write(path)` makes once."""
+        return self._extractions().keep(identity, name, write)
+
+    def is_enforced(self, url: str) -> bool:
+        """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
+        request = self._request(url, url, Watch())
+        return request.mode is VerificationMode.ALL_CHECKS and request.expected.checksum is not None
+
+
+def _leaves(nested: Any) -> Iterator[str | RemoteFile]:
+    """Every path of a nesting, as text or as remote file."""
+    if isinstance(nested, RemoteFile):
+        yield nested
+    elif isinstance(nested, Mapping):
+        for value in nested.values():
+            yield from _leaves(value)
+    elif isinstance(nested, (list, tuple)):
+        for value in nested:
+            yield from _leaves(value)
+    else:
+        yield from leaves(nested)
+
+
+def _mapped(nested: Any, function: Callable[[Any], Any]) -> Any:
+    """The same shape with `function(leaf)` in the place of every leaf."""
+    if isinstance(nested, RemoteFile):
+        return function(nested)
+    if isinstance(nested, (str, os.PathLike)):
+        return mapped(nested, function)
+    if isinstance(nested, Mapping):
+        return {key: _mapped(value, function) for key, value in nested.items()}
+    made = [_mapped(value, function) for value in nested]
+    if isinstance(nested, tuple):
+        return type(nested)(*made) if hasattr(nested, "_fields") else tuple(made)
+    return made

@@ -1,0 +1,159 @@
+"""What is fetched of an archive behind a URL, by how it is asked for."""
+
+import glob
+import io
+import logging
+import os
+import pickle
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError
+from datasets_core.fetch.checksum import RegisteredFile
+from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
+
+FILES = {f"d/{name}.txt": name.encode() + os.urandom(300_000) for name in "abcde"}
+
+
+def packed(kind):
+    made = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(made, "w") as archive:
+            for name, data in FILES.items():
+                archive.writestr(name, data)
+    else:
+        with tarfile.open(fileobj=made, mode="w:gz") as archive:
+            for name, data in FILES.items():
+                found = tarfile.TarInfo(name)
+                found.size = len(data)
+                archive.addfile(found, io.BytesIO(data))
+    return made.getvalue()
+
+
+BODIES = {"zip": packed("zip"), "tgz": packed("tgz")}
+
+
+@pytest.fixture(params=["zip", "tgz"])
+def folder(request, site, faults, cache_dir, policy):
+    site.pages["/a"] = faults.page(BODIES[request.param])
+    return StreamingDownloadManager(retries=policy).download_and_extract(site.at("/a"))
+
+
+@pytest.fixture
+def said(caplog):
+    caplog.set_level(logging.WARNING)
+    return lambda: [record.getMessage() for record in caplog.records]
+
+
+def test_asking_for_a_folder_fetches_nothing(site, folder):
+    assert (folder / "d" / "a.txt").name == "a.txt"
+    assert site.requests == []
+
+
+@pytest.mark.parametrize("opened", [lambda path: path.open("rb"), lambda path: open(path, "rb")])  # noqa: SIM115
+def test_a_member_is_opened_alone(site, folder, cache_dir, said, opened):
+    for _ in range(2):
+        with opened(folder / "d" / "b.txt") as file:
+            assert file.read() == FILES["d/b.txt"]
+            break
+    kept = [name for name in os.listdir(cache_dir) if len(name) == 64] if cache_dir.exists() else []
+    assert kept == []  # the archive is not there
+    assert said() == []
+
+
+def test_a_member_that_is_kept_is_asked_for_once(site, folder):
+    with open(folder / "d" / "b.txt", "rb") as file:
+        file.read()
+    before = len(site.requests)
+
+    assert os.path.getsize(folder / "d" / "b.txt") == 300_001
+    assert len(site.requests) == before
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda folder: os.listdir(os.path.join(folder, "d")),
+        lambda folder: [os.path.basename(path) for path in glob.glob(os.path.join(folder, "d", "*"))],
+        lambda folder: [path.name for path in (Path(folder) / "d").iterdir()],
+        lambda folder: [path.name for path in (folder / "d").iterdir()],
+        lambda folder: [path.name for path in folder.glob("d/*")],
+        lambda folder: [name for _, _, names in os.walk(folder) for name in names],
+        lambda folder: os.listdir(f"{folder}/d"),
+        lambda folder: os.listdir(folder + "/d"),
+    ],
+)
+def test_a_folder_is_fetched_whole_which_is_said_once(folder, said, asked):
+    assert sorted(asked(folder)) == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
+    assert sorted(asked(folder)) == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
+    (words,) = said()
+    assert "/a is fetched whole (1.5 MB) and unpacked, because its folder is asked for as a path" in words
+
+
+def test_what_an_archive_does_not_hold_is_told_and_does_not_exist(folder):
+    assert not os.path.exists(folder / "d" / "x.txt")
+    with pytest.raises(FileNotFoundError):
+        (folder / "d" / "x.txt").read_text()
+    with pytest.raises(FileNotFoundError):
+        Path(folder / "d" / "x.txt").read_text()
+    with pytest.raises(FileNotFoundError):
+        (folder / "x.txt").open()
+
+
+def test_the_folder_itself_does_not_open(folder):
+    with pytest.raises(ArchiveError, match="it is an archive, and no file"):
+        folder.open()
+    with pytest.raises(IsADirectoryError):
+        Path(folder).read_text()
+
+
+def test_members_of_a_tar_that_are_opened_one_by_one_are_fetched_together(site, faults, cache_dir, policy, said):
+    site.pages["/a"] = faults.page(BODIES["tgz"])
+    folder = StreamingDownloadManager(retries=policy).download_and_extract(site.at("/a"))
+
+    for name, data in FILES.items():
+        with (folder / name).open("rb") as file:
+            assert file.read() == data
+    assert len(site.requests) <= 3
+    assert len(said()) == 1
+
+
+def test_members_of_a_zip_that_are_opened_one_by_one_come_over_one_connection(site, faults, cache_dir, policy, said):
+    site.pages["/a"] = faults.page(BODIES["zip"])
+    folder = StreamingDownloadManager(retries=policy).download_and_extract(site.at("/a"))
+
+    for name, data in FILES.items():
+        with (folder / name).open("rb") as file:
+            assert file.read() == data
+    assert len(site.requests) <= 3
+    assert said() == []
+
+
+def test_what_is_registered_is_checked_before_a_member_is_given(site, faults, cache_dir, policy):
+    site.pages["/a"] = faults.page(BODIES["zip"])
+    downloads = StreamingDownloadManager(retries=policy)
+    downloads.registered = {site.at("/a"): RegisteredFile(len(BODIES["zip"]), "0" * 64)}
+    folder = downloads.download_and_extract(site.at("/a"))
+
+    with pytest.raises(ValueError, match="sha256"):
+        (folder / "d/a.txt").open("rb")
+
+
+def test_a_folder_can_be_sent(folder):
+    with pickle.loads(pickle.dumps(folder / "d" / "c.txt")).open("rb") as file:
+        assert file.read() == FILES["d/c.txt"]
+
+
+def test_a_file_that_is_no_archive_is_itself(site, faults, cache_dir, policy):
+    site.pages["/a"] = faults.page(b"plain")
+    path = StreamingDownloadManager(retries=policy).download_and_extract(site.at("/a"))
+
+    with path.open() as handle:
+        assert handle.read() == "plain"
+    with open(path) as handle:
+        assert handle.read() == "plain"
+    with pytest.raises(DataFilesNotFoundError, match="holds no 'x'"):
+        (path / "x").open()
