@@ -20,6 +20,7 @@ from typing import Any
 from datasets_core.errors import ConfigurationError
 
 _TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
 _FOLDERS = ("cache_dir", "downloads_dir", "extracted_dir")
 _LEAST = {
     "max_memory_bytes": 0,
@@ -70,6 +71,8 @@ class Config:
         confined_cpu_seconds: processor time that one confined process may take; None means no limit.
         confined_file_bytes: size of one file that a confined script may write; None means free disk less 1 GiB.
         confined_output_bytes: rows that a confined script may make in all; None means free disk less 1 GiB.
+        refuse_found_scripts: a script in a folder or a repository does not even run confined, unless `trust_remote_code=` says
+            so; `HF_DATASETS_TRUST_REMOTE_CODE=0` sets it.  No setting trusts scripts: that is said where one is loaded.
         caching: results of `map`, `filter`, `from_generator` and the like are kept and found again; False makes them anew.
     """
 
@@ -95,6 +98,7 @@ class Config:
     confined_cpu_seconds: int | None = None
     confined_file_bytes: int | None = None
     confined_output_bytes: int | None = None
+    refuse_found_scripts: bool = False
     caching: bool = True
     media_paths: tuple[str, ...] = ()
 
@@ -108,7 +112,7 @@ class Config:
             folder = getattr(self, name)
             if not isinstance(folder, str) or not folder or "\0" in folder:
                 raise ConfigurationError(f"The setting {name} is {folder!r}. Give a path.")
-        for name in ("offline", "caching"):
+        for name in ("offline", "caching", "refuse_found_scripts"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}. Give True or False.")
         object.__setattr__(self, "media_paths", _paths(self.media_paths))
@@ -148,6 +152,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Config:
         extracted_dir=environ.get("HF_DATASETS_EXTRACTED_DATASETS_PATH") or os.path.join(downloads, "extracted"),
         offline=any(environ.get(name, "").lower() in _TRUE for name in ("HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE")),
         max_memory_bytes=_number(environ, "HF_DATASETS_IN_MEMORY_MAX_SIZE", 0),
+        refuse_found_scripts=environ.get("HF_DATASETS_TRUST_REMOTE_CODE", "").lower() in _FALSE,
     )
 
 

@@ -280,13 +280,40 @@ class ExperimentalVersionWarning(UserWarning):
 
 
 class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
-    """A dataset script that was found, not named, and that the user has not trusted."""
+    """A dataset script that must not run: the user has not trusted it, and it cannot be confined; or no script is to run.
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    Args:
+        path: the script.
+        repository: where it comes from; None for a folder of this machine.
+        commit: the commit of that repository.
+        reason: why it cannot be confined, without a final stop.
+        is_refused: the user said that no script runs.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        repository: str | None = None,
+        commit: str | None = None,
+        reason: str | None = None,
+        is_refused: bool = False,
+    ) -> None:
+        self.path, self.repository, self.commit, self.reason = path, repository, commit, reason
+        of = "" if repository is None else f" of {repository} at commit {commit or 'unknown'}"
+        what = f"{path}{of} is a dataset script"
+        bound = "" if repository is None else f" with revision={commit!r}: your trust is bound to that commit"
+        if is_refused:
+            super().__init__(
+                f"{what}, and trust_remote_code=False runs none. "
+                f"Pass trust_remote_code='sandbox' to run it confined, or read it and pass trust_remote_code=True{bound}."
+            )
+            return
+        cannot = "" if reason is None else f", and this machine cannot confine it: {reason}"
+        named = " or name the .py file itself" if repository is None else bound
         super().__init__(
-            f"{path} is a dataset script, and running it would run its author's code here. "
-            "Read it, then pass trust_remote_code=True or name the .py file itself."
+            f"{what}, and running it would run its author's code here{cannot}. "
+            f"Read it, then pass trust_remote_code=True{named}."
         )
 
 

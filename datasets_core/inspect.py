@@ -40,7 +40,7 @@ def get_dataset_config_names(
 
     Raises:
         DatasetNotFoundError: no such dataset.
-        UntrustedScriptError: the folder holds a script; `trust_remote_code=True` lets it run.
+        UntrustedScriptError: the folder holds a script, and this machine cannot confine it.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -24,7 +24,7 @@ from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.reference import split_version
 from datasets_core.meta.split import ReadInstruction, Split, parse_split
 from datasets_core.meta.version import Version
-from datasets_core.resolve.request import Request
+from datasets_core.resolve.request import Request, checked_trust
 from datasets_core.resolve.resolve import resolve
 from datasets_core.stream.read_config import ReadConfig
 
@@ -93,8 +93,9 @@ def load_dataset(
             time; `verification_mode="no_checks"` leaves out what stands in the cache, of which the rows are counted then.
         timeout: seconds after which the code of a script is stopped, wherever it hangs: in its import, its description, its
             downloads, its rows; None sets no limit.  Code that is not confined is stopped in the main thread only.
-        config_kwargs: options of the builder's config, such as `sep=` of csv; `trust_remote_code=True` lets a script that is
-            found in a folder run, and `False` no script at all;
+        config_kwargs: options of the builder's config, such as `sep=` of csv.  `trust_remote_code` says how a script runs: by
+            default one that you name as it is, and one that is found in a folder confined (without network, processes, and
+            any file but its own and those you name); `True` runs it as it is, `"sandbox"` confined, and `False` not at all.
             `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
 
     Returns:
@@ -278,9 +279,7 @@ def request_of(
     Raises:
         ConfigurationError: an argument that means nothing.
     """
-    trusted = config_kwargs.pop("trust_remote_code", None)
-    if trusted not in (True, False, None):
-        raise ConfigurationError(f"trust_remote_code is {trusted!r}. Give True or False; this version has no sandbox.")
+    trusted = checked_trust(config_kwargs.pop("trust_remote_code", None))
     _download_mode(download_mode)
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise ConfigurationError(f"path is {path!r}. Give a format, a folder, a script, a data file or a URL.")

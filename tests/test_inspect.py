@@ -103,7 +103,7 @@ def test_a_format_has_the_default_config() -> None:
 
 def test_a_folder_script_is_not_asked_without_trust(script: str) -> None:
     with pytest.raises(UntrustedScriptError):
-        get_dataset_config_names(str(Path(script).parent))
+        get_dataset_config_names(str(Path(script).parent), trust_remote_code=False)
     assert get_dataset_config_names(str(Path(script).parent), trust_remote_code=True) == ["a", "b"]
 
 

@@ -35,6 +35,7 @@ from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.write_order import Order, wanted_order
 from datasets_core.config import settings
+from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationError,
@@ -102,11 +103,12 @@ class _Build:
         registered = Register.of(self.builder, self.options)
         dl_manager = registered.equip(self.options.dl_manager or _download_manager(self.builder, self.options))
         identify(dl_manager, self.builder.config.data_files)
-        splits = self._split_generators(dl_manager)
+        splits = named_splits(self.builder, dl_manager, deadline=self.options.timeout)
         downloads = _recorded(dl_manager)
         registered.settle(dl_manager, downloads)
         if not self.builder.is_partial:
-            checks.check_downloads(self.builder.recorded.download_checksums, downloads, self.options.verification)
+            expected = checks.recorded_downloads(self.builder, self.options.verification)
+            checks.check_downloads(expected, downloads, self.options.verification)
         sources = self._sources(splits, downloads, dl_manager)
         plans = {split.name: self._jobs(split) for split in splits}
         with Journal(self.staging.folder, _plan_identity(self.builder, self.options, splits)) as journal:
@@ -124,25 +126,6 @@ class _Build:
         if hasattr(dl_manager, "manage_extracted_files"):
             dl_manager.manage_extracted_files()
         return committed
-
-    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
-        builder = self.builder
-        instructions = builder.manual_download_instructions
-        if instructions is not None and getattr(dl_manager, "manual_dir", None) is None:
-            raise ManualDownloadError(builder.label, str(instructions))
-
-        def name_them() -> tuple[Any, list[Any] | None]:
-            named = builder.split_generators(dl_manager)
-            return named, list(named) if isinstance(named, Iterable) else None
-
-        named, splits = asked(builder, self.options.timeout, name_them, doing="naming its splits", label=builder.label)
-        if splits is None:
-            raise ConfigurationError(
-                f"_split_generators of {builder.label} returns {named!r} ({type(named).__name__}). "
-                "Return a list of SplitGenerators."
-            )
-        check_splits(splits, builder.label)
-        return splits
 
     def _sources(
         self, splits: list[SplitGenerator], downloads: dict[str, Any] | None, dl_manager: Any
@@ -360,6 +343,38 @@ class _Build:
 _Done = tuple[Any, ShardResult]  # a job and what came of it
 
 
+def named_splits(builder: Builder, dl_manager: Any, *, deadline: Deadline | None = None) -> list[SplitGenerator]:
+    """The splits that a builder names.
+
+    Args:
+        builder: whose.
+        dl_manager: fetches what it needs.
+        deadline: when its author's code is to be done; a builder that keeps it itself knows it already.
+
+    Raises:
+        ManualDownloadError: files have to be fetched by hand.
+        DatasetGenerationError, ScriptTimeoutError: the author's code failed, or was not done in time.
+        ConfigurationError: it returns something else than splits.
+    """
+    instructions = builder.manual_download_instructions
+    if instructions is not None and getattr(dl_manager, "manual_dir", None) is None:
+        raise ManualDownloadError(builder.label, str(instructions))
+
+    def name_them() -> tuple[Any, list[Any] | None]:
+        named = builder.split_generators(dl_manager)
+        return named, list(named) if isinstance(named, Iterable) else None
+
+    timer = deadline if builder.is_stopped_by_timer else None
+    named, splits = asked(builder, timer, name_them, doing="naming its splits", label=builder.label)
+    if splits is None:
+        raise ConfigurationError(
+            f"_split_generators of {builder.label} returns {named!r} ({type(named).__name__}). "
+            "Return a list of SplitGenerators."
+        )
+    check_splits(splits, builder.label)
+    return splits
+
+
 def check_splits(splits: Sequence[Any], label: str) -> None:
     """Refuse what is no list of `SplitGenerator`s.
 
@@ -447,7 +462,7 @@ def _download_manager(builder: Builder, options: BuildOptions) -> Any:
     )
     manager.verification = options.verification
     if not builder.is_partial:
-        manager.expected = builder.recorded.download_checksums or None
+        manager.expected = checks.recorded_downloads(builder, options.verification)
     return manager
 
 

@@ -143,8 +143,8 @@ def divide(gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES) 
         return [gen_kwargs]
     rest = [value for name, value in gen_kwargs.items() if name not in lists]
     named = {"names"} if "files" in lists else set()  # what errors call the files
-    plain = [value for name, value in lists.items() if name not in named and not any(map(_is_data, value[:1]))]
-    if plain and (len(lists) > 1 or any(map(_is_data, rest))):
+    plain = [value for name, value in lists.items() if name not in named and not any(map(is_data, value[:1]))]
+    if plain and (len(lists) > 1 or any(map(is_data, rest))):
         return [gen_kwargs]
     sizes = _file_sizes(list(lists.values()))
     bounds = _by_bytes(sizes, group_bytes) if sizes is not None else _by_count(length)
@@ -168,7 +168,7 @@ def holds_once(value: Any) -> bool:
     return isinstance(value, Iterator)
 
 
-def _is_data(value: Any) -> bool:
+def is_data(value: Any) -> bool:
     """Whether rows may be read out of `value`: an existing path, a URL, an iterable object, or a container of such."""
     if isinstance(value, (str, os.PathLike)):
         path = os.fspath(value)
@@ -176,9 +176,9 @@ def _is_data(value: Any) -> bool:
     if value is None or isinstance(value, (bytes, int, float, complex)):
         return False
     if isinstance(value, dict):
-        return any(map(_is_data, value.values()))
+        return any(map(is_data, value.values()))
     if isinstance(value, (list, tuple, set, frozenset)):
-        return any(map(_is_data, value))
+        return any(map(is_data, value))
     return hasattr(value, "__iter__") or hasattr(value, "read")
 
 

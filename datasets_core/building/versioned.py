@@ -123,12 +123,15 @@ class Versioned(Built):
             raise
         if requested is not None:
             self.config.version = self._version
+        self._warn_of_experimental(stacklevel=4)
+
+    def _warn_of_experimental(self, *, stacklevel: int) -> None:
         if self._version > self._versions.canonical:
             warnings.warn(
                 f"Version {self._version} of {self.dataset_name!r} is experimental: it is above the canonical "
                 f"{self._versions.canonical}, and may still change. Leave version= out for the canonical one.",
                 ExperimentalVersionWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
 
     def _check_blocked(self) -> None:

@@ -141,7 +141,13 @@ def _add_reference(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="config")
     parser.add_argument("--data-files", action="append", metavar="[SPLIT=]PATTERN", help="may be given several times")
     parser.add_argument("--data-dir", metavar="DIR")
-    parser.add_argument("--trust-remote-code", action="store_true", help="run a script that is found in a folder")
+    trust = parser.add_mutually_exclusive_group()
+    say = {"dest": "trust_remote_code", "action": "store_const", "default": None}
+    trust.add_argument(
+        "--trust-remote-code", const=True, help="run a script that is found in a folder as it is, not confined", **say
+    )
+    trust.add_argument("--sandbox", const="sandbox", help="run any script confined", **say)
+    trust.add_argument("--no-remote-code", const=False, help="run no script at all", **say)
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="builder option, as JSON or text")
 
 
@@ -183,7 +189,7 @@ def _reference(options: argparse.Namespace) -> dict[str, Any]:
         "name": options.name,
         "data_files": _data_files(options.data_files),
         "data_dir": options.data_dir,
-        **({"trust_remote_code": True} if options.trust_remote_code else {}),
+        **({} if options.trust_remote_code is None else {"trust_remote_code": options.trust_remote_code}),
         **_options(options.option),
     }
 

@@ -6,6 +6,8 @@ import re
 
 _FLAGS = {
     r"\btrust_remote_code=True\b": "--trust-remote-code",
+    r"\btrust_remote_code=False\b": "--no-remote-code",
+    r"\btrust_remote_code='sandbox'": "--sandbox",
     r"\bdownload_mode='force_redownload'": "--force",
     r"\bverification_mode='(\w+)'": r"--verification-mode \1",
     r"\bload_dataset\('(\w+)', data_files=('[^']*')\)": r"datasets-core build \1 --data-files \2",

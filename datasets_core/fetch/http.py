@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -45,6 +45,7 @@ class TransientError(Exception):
 
 
 Origin = tuple[str, str, int]
+Guard = Callable[[str], str | None]
 
 
 def origin_of(url: str) -> Origin:
@@ -134,11 +135,15 @@ class HttpClient:
     Args:
         user_agent: added to ours.
         proxies: scheme → URL of a proxy, as `{"https": "http://proxy:3128"}`; by default what the environment says.
+
+    Attributes:
+        guard: is asked before each hop: raises what refuses it, or gives the address to connect to.
     """
 
     def __init__(self, *, user_agent: str | None = None, proxies: Mapping[str, str] | None = None) -> None:
         self._agent = f"datasets_core/{__version__}" + (f"; {user_agent}" if user_agent else "")
         self._proxies = dict(proxies or {})
+        self.guard: Guard | None = None
         self._client: Any = None
         self._users = 0
         self._lock = threading.Lock()
@@ -156,7 +161,7 @@ class HttpClient:
             client.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_agent": self._agent, "_proxies": self._proxies}  # connections stay in their process
+        return {"_agent": self._agent, "_proxies": self._proxies, "guard": self.guard}  # connections stay in their process
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _client=None, _users=0, _lock=threading.Lock())
@@ -211,13 +216,25 @@ class HttpClient:
             extensions: dict[str, Any] = {}
             if parts.query:
                 extensions["target"] = httpx2.URL(url).raw_path
+            host = parts.netloc
+            address = None if self.guard is None else self.guard(url)
+            if address is not None and not self._has_proxies():
+                # The name is not looked up again, which could lead elsewhere than the guard was told.
+                sent["Host"], extensions["sni_hostname"] = host, parts.hostname or ""
+                host = (f"[{address}]" if ":" in address else address) + (f":{parts.port}" if parts.port else "")
             client = self._opened()
-            request = client.build_request("GET", urlunsplit((*parts[:3], "", "")), headers=sent, extensions=extensions)
+            plain = urlunsplit((parts.scheme, host, parts.path, "", ""))
+            request = client.build_request("GET", plain, headers=sent, extensions=extensions)
             return client.send(request, stream=True, follow_redirects=False)
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
             raise DownloadError(redact(url), f"is no valid URL ({_why(error)})", advice="Mend the address") from error
         except httpx2.TransportError as error:
             raise TransientError(f"no connection ({_why(error)})") from error
+
+    def _has_proxies(self) -> bool:
+        from urllib.request import getproxies  # 50 ms that only scripts which nobody trusts need
+
+        return bool(self._proxies or getproxies())
 
     def _opened(self) -> Any:
         import httpx2

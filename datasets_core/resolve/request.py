@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
@@ -21,6 +21,8 @@ from datasets_core.meta.version import Version
 from datasets_core.resolve.web import versioned
 
 DEFAULT = "default"
+Trust = bool | Literal["sandbox"] | None
+Kind = Literal["file", "folder", "repository"]
 # What a builder is told by the library: a card or a user that could say it as an option would choose the folder of the build.
 _ARGUMENTS = frozenset(inspect.signature(DatasetBuilder.__init__).parameters)
 _RESERVED = _ARGUMENTS - {"writer_batch_size", "config_kwargs"} | {"name"}
@@ -40,7 +42,7 @@ class Request:
         token: for hosts that ask for one.
         download_config: how files are fetched, where the user says it.
         storage_options: for the file systems of URLs.
-        trust_remote_code: True lets a script that is found in a folder run, False none at all; None those that are named.
+        trust_remote_code: how a script runs; see `resolve.trust`.
         options: for the builder's config.
         version: version, pattern or "experimental_latest"; None is the canonical one.
         timeout: when the code of a script is to be done; None where it may take as long as it does.
@@ -55,18 +57,23 @@ class Request:
     token: bool | str | None = None
     download_config: DownloadConfig | None = None
     storage_options: dict[str, Any] | None = None
-    trust_remote_code: bool | None = None
+    trust_remote_code: Trust = None
     options: Mapping[str, Any] = field(default_factory=dict)
     version: str | Version | None = None
     timeout: Deadline | None = None
 
     def builder(
-        self, cls: type[DatasetBuilder], options: Mapping[str, Any], *, recorded: Version | str | None = None, **own: Any
+        self,
+        cls: Callable[..., DatasetBuilder],
+        options: Mapping[str, Any],
+        *,
+        recorded: Version | str | None = None,
+        **own: Any,
     ) -> DatasetBuilder:
         """A builder of `cls` with what every kind of source passes on.
 
         Args:
-            cls: its class.
+            cls: its class, or what makes it.
             options: for its config.
             recorded: the version that is recorded of the dataset, the only one that there is.
             own: what this kind of source says to a builder.
@@ -139,3 +146,22 @@ def files_below(folder: str, storage_options: dict[str, Any] | None) -> DataFile
     """
     base = folder if files.is_url(folder) else os.path.abspath(files.local_path(folder))
     return infer_data_files(list_folder(base, storage_options=storage_options), base)
+
+
+def checked_trust(trust: object) -> Trust:
+    """`trust_remote_code` as a user may say it.
+
+    Raises:
+        ConfigurationError: it is none of True, False, None and "sandbox".
+
+    >>> checked_trust("sandbox")
+    'sandbox'
+    """
+    if trust is None or trust is True or trust is False:
+        return trust
+    if isinstance(trust, str) and trust == "sandbox":
+        return "sandbox"
+    raise ConfigurationError(
+        f"trust_remote_code is {trust!r}. Give True (run scripts as they are), False (none at all), 'sandbox' (confined), or "
+        "leave it out: a script that you name runs, and one that is found runs confined."
+    )

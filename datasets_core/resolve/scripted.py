@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.resolve.folder import read_folder_card
+from datasets_core.resolve.folder import read_folder_card, recorded_info
 from datasets_core.resolve.request import DEFAULT, Request
 from datasets_core.scripting.modules import Script, read_script
 from datasets_core.scripting.own_code import ran
@@ -56,7 +56,7 @@ class ScriptSource:
         if asked.data_files is not None:
             found = resolve_data_files(asked.data_files, asked.data_dir or folder, storage_options=asked.storage_options)
         cls, name = load(script, deadline=asked.timeout), self.request.name or self.default_config_name
-        info = self.recorded.get(name) if name is not None else None
+        info = recorded_info(folder, name) if name is not None else None
 
         def make() -> DatasetBuilder:
             return asked.builder(
@@ -65,7 +65,7 @@ class ScriptSource:
                 dataset_name=os.path.basename(script.path).removesuffix(".py"),
                 config_name=asked.name,
                 base_path=folder,
-                hash=_identity(script),
+                hash=script_identity(script),
                 data_dir=asked.data_dir,
                 data_files=found,
                 info=info,
@@ -76,6 +76,6 @@ class ScriptSource:
         return builder
 
 
-def _identity(script: Script) -> str:
+def script_identity(script: Script) -> str:
     """What keeps two scripts apart: their texts, and the folder whose files they may read."""
     return hashlib.sha256(f"{script.path}\0{script.digest}".encode()).hexdigest()

@@ -62,8 +62,8 @@ def test_an_option_that_is_no_pair_is_refused(word: str, table: str, cache: str,
 def test_advice_is_given_in_flags(tmp_path: Path, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mine.py").write_text("raise AssertionError")
-    assert main(["info", str(tmp_path / "mine"), "--cache-dir", cache]) == 1
-    assert "pass --trust-remote-code or name" in capsys.readouterr().err
+    assert main(["info", str(tmp_path / "mine"), "--no-remote-code", "--cache-dir", cache]) == 1
+    assert "runs none. Pass --sandbox to run it confined, or read it and pass --trust-remote-code" in capsys.readouterr().err
 
 
 def test_new_offers_no_cache(capsys: pytest.CaptureFixture[str]) -> None:

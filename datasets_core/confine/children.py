@@ -1,0 +1,214 @@
+"""`Children`: the confined processes of one script, started when they are needed, each brought to where the builder stands."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any
+
+from datasets_core.config import settings
+from datasets_core.confine.confined import Cage, Confined
+from datasets_core.confine.denials import Denial
+from datasets_core.confine.pipe import Message
+from datasets_core.engines.deadline import Deadline
+from datasets_core.errors import ScriptTimeoutError
+
+Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Home:
+    """Where the files of a confined script are kept: all below one folder in the downloads.
+
+    Args:
+        folder: the folder.
+
+    >>> Home.of("/c/downloads", "/scripts/reviews").files.startswith("/c/downloads/confined/")
+    True
+    """
+
+    folder: str
+
+    @classmethod
+    def of(cls, downloads: str, identity: str) -> Home:
+        """The place of a script.
+
+        Args:
+            downloads: the folder of downloads.
+            identity: of the script's folder, or of its repository: scripts of one folder share their files.
+        """
+        name = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return cls(os.path.join(downloads, "confined", name))
+
+    @property
+    def files(self) -> str:
+        """What was downloaded and unpacked: the script reads all of it."""
+        return os.path.join(self.folder, "files")
+
+    @property
+    def mark(self) -> str:
+        """A file that is there once something not public is among them."""
+        return os.path.join(self.folder, "private")
+
+    def scratch(self) -> str:
+        """A new folder that a confined process may write; what a killed parent leaves is swept as an unfinished build is."""
+        name = f"script.incomplete-{os.getpid()}-{os.urandom(8).hex()}"
+        try:
+            os.makedirs(self.files, exist_ok=True)
+            scratch = os.path.join(self.folder, name)
+            os.mkdir(scratch, 0o700)
+        except OSError:  # a cache that cannot be written still reads what is in it
+            scratch = os.path.join(tempfile.gettempdir(), f"datasets_core-{name}")
+            os.mkdir(scratch, 0o700)
+        return scratch
+
+
+class Children:
+    """Confined processes of one script, by one thread each.
+
+    Args:
+        script: the script, for messages.
+        home: where its files are.
+        readable: what it may read besides them.
+        load: the request that loads it.
+        preload: modules that it imports.
+        start_seconds: when the first one, which tells of its class, must be done; None where it may take as long as it does.
+
+    Attributes:
+        make: the request that makes its builder; None as long as there is none.
+        splits: the request that names its splits, and how its questions are answered again; None as long as they have no name.
+    """
+
+    def __init__(
+        self, script: str, home: Home, *, readable: tuple[str, ...], load: Mapping[str, Any], preload: tuple[str, ...] = ()
+    ) -> None:
+        self.script, self.home, self.readable = script, home, readable
+        self._load, self._preload = dict(load), preload
+        self.make: dict[str, Any] | None = None
+        self.splits: tuple[dict[str, Any], Answer] | None = None
+        self.denials: list[Denial] = []
+        self._idle: list[Confined] = []
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_idle": [], "_lock": None}  # processes stay with the one that started them
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+    def told(self, deadline: Deadline | None) -> dict[str, Any]:
+        """What the script tells of its class."""
+        child = self._started()
+        with self._using(child):
+            return self._ask(child, self._load, deadline, doing="importing it").head
+
+    def made(self, make: dict[str, Any], deadline: Deadline | None) -> dict[str, Any]:
+        """What the script tells of a builder that is made anew."""
+        with self.one(deadline) as child:
+            self.make, self.splits = make, None
+            return self._ask(child, make, deadline, doing="making its builder").head
+
+    def named(self, request: dict[str, Any], answer: Answer, replay: Answer, deadline: Deadline | None) -> dict[str, Any]:
+        """What the script tells of its splits; those of all processes to come, too.
+
+        Args:
+            request: the request.
+            answer: answers what it asks meanwhile.
+            replay: answers the same again.
+            deadline: when it must be done.
+        """
+        self.splits = None
+        with self.one(deadline) as child:
+            found = self._ask(child, request, deadline, answer=answer, doing="naming its splits").head
+        kept, self._idle = self._idle[-1:], self._idle[:-1]
+        self.close()  # those that stand elsewhere
+        self._idle, self.splits = kept, (request, replay)
+        return found
+
+    @contextlib.contextmanager
+    def one(self, deadline: Deadline | None = None) -> Iterator[Confined]:
+        """A process that stands where the builder does, for one thread; used again by the next if nothing fails."""
+        with self._lock:
+            child = self._idle.pop() if self._idle else None
+        if child is not None:
+            with self._using(child):
+                yield child
+            return
+        child = self._started()
+        with self._using(child):
+            self._ask(child, self._load, deadline, doing="importing it")
+            if self.make is not None:
+                self._ask(child, self.make, deadline, doing="making its builder")
+            if self.splits is not None:
+                request, replay = self.splits
+                self._ask(child, request, deadline, answer=replay, doing="naming its splits")
+            yield child
+
+    @contextlib.contextmanager
+    def _using(self, child: Confined) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            child.kill()
+            raise
+        finally:
+            self.denials += [each for each in child.denials if each not in self.denials]
+        child.denials.clear()
+        with self._lock:
+            self._idle.append(child)
+
+    def _started(self) -> Confined:
+        limits = settings()
+        return Confined.start(
+            Cage(
+                readable=(*self.readable, self.home.files),
+                scratch=self.home.scratch(),
+                memory_bytes=limits.confined_memory_bytes,
+                cpu_seconds=limits.confined_cpu_seconds,
+                file_bytes=limits.confined_file_bytes,
+                preload=self._preload,
+                script=self.script,
+            )
+        )
+
+    def _ask(
+        self,
+        child: Confined,
+        request: Mapping[str, Any],
+        deadline: Deadline | None,
+        *,
+        doing: str,
+        answer: Answer | None = None,
+    ) -> Message:
+        with in_time(self.script, deadline, doing):
+            return child.ask(request, answer, deadline=None if deadline is None else deadline.at, doing=doing)
+
+    def stream(
+        self, request: Mapping[str, Any], deadline: Deadline | None, *, doing: str, answer: Answer | None = None
+    ) -> Generator[Message]:
+        """The replies to a request, as they come; a process that is not heard to the end is ended."""
+        with in_time(self.script, deadline, doing), self.one(deadline) as child:
+            yield from child.stream(request, answer, deadline=None if deadline is None else deadline.at, doing=doing)
+
+    def close(self) -> None:
+        """End the processes that nobody uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.close()
+
+
+@contextlib.contextmanager
+def in_time(script: str, deadline: Deadline | None, doing: str) -> Iterator[None]:
+    """Say of what was not done in time how much time it had."""
+    try:
+        yield
+    except ScriptTimeoutError as error:
+        if deadline is None or error.seconds == deadline.seconds:
+            raise
+        raise ScriptTimeoutError(script, doing, seconds=deadline.seconds, split=error.split, row=error.row) from None

@@ -1,0 +1,385 @@
+"""`ConfinedBuilder`: a builder whose script runs in a confined process.  Callers see a builder as any other.
+
+The author's builder lives in the process, with all that its hooks leave on `self`.  What it makes comes as checked values and
+batches; downloads, keys, order, shards, checks and the commit are the parent's, by the same code as ever.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import Encoded, Part, Reread, SplitGenerator
+from datasets_core.config import settings
+from datasets_core.confine.answers import Answers, Record, confined_manager, manager_form
+from datasets_core.confine.builder_form import BuilderFacts, ClassFacts, files_form
+from datasets_core.confine.children import Children
+from datasets_core.confine.denials import warn_of
+from datasets_core.confine.gen_values import decoded, encoded, given_back, held_value, refused
+from datasets_core.confine.granted import Granted
+from datasets_core.confine.pipe import Message
+from datasets_core.confine.sent_batches import OtherKey, Receiver
+from datasets_core.engines.deadline import Deadline
+from datasets_core.errors import ConfigurationError, DatasetGenerationError, DatasetsCoreError
+from datasets_core.features.order_free import Facts
+from datasets_core.features.schema import Features
+from datasets_core.files import free_bytes
+from datasets_core.meta.checksum_file import CHECKSUMS_NAME
+from datasets_core.meta.data_files import DataFilesDict
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.version import Version
+from datasets_core.store.chunks import ChangedRowsError
+
+_KEPT_FREE = 1 << 30  # bytes of the disk that are left by a script without an end
+
+
+@dataclasses.dataclass(frozen=True)
+class Confinement:
+    """What holds a script, and what it may have.
+
+    Args:
+        children: its processes.
+        granted: the rules for what it asks for.
+        folder: that of the script.
+        blind: processes of the same script that cannot see the user's files, and the rules for them; None where there are none.
+    """
+
+    children: Children
+    granted: Granted
+    folder: str
+    blind: tuple[Children, Granted] | None = None
+
+
+class ConfinedBuilder(DatasetBuilder):
+    """The builder of a script that runs in a confined process.
+
+    Args:
+        confinement: what holds the script.
+        deadline: when its code is to be done with making its builder.
+        said: what any builder is told.
+    """
+
+    is_stopped_by_timer: ClassVar[bool] = False
+    class_facts: ClassVar[ClassFacts]
+    class_form: ClassVar[Mapping[str, Any]]
+
+    def __init__(self, *, confinement: Confinement, deadline: Deadline | None = None, **said: Any) -> None:
+        self._confinement = confinement
+        self._deadline = deadline
+        self._splits: dict[str, dict[str, Any]] = {}
+        self._made_bytes = 0
+        script = confinement.children.script
+        self._facts = BuilderFacts.of(confinement.children.made(_make_request(said), deadline), script=script)
+        super().__init__(**{name: value for name, value in said.items() if name in _TOLD})
+        self.config_kwargs = {name: value for name, value in said.items() if name not in _TOLD}
+        self.rereads, self.merge_columns = self._facts.rereads, self._facts.merge_columns
+        self.writer_batch_size = self._facts.writer_batch_size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (self.class_form, self._confinement.children.script), self.__dict__
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def class_name(cls) -> str:
+        """See `DatasetBuilder.class_name`."""
+        return cls.class_facts.name
+
+    @classmethod
+    def get_imported_module_dir(cls) -> str:
+        """Nothing that is of use: the module is imported in another process."""
+        return ""
+
+    @property
+    def checksums_path(self) -> str | None:
+        """See `DatasetBuilder.checksums_path`."""
+        return os.path.join(self._confinement.folder, CHECKSUMS_NAME)
+
+    @property
+    def manual_download_instructions(self) -> str | None:
+        """See `DatasetBuilder.manual_download_instructions`."""
+        return self._facts.manual
+
+    @property
+    def release_notes(self) -> dict[str, str]:
+        """See `Versioned.release_notes`."""
+        return dict(self._facts.release_notes)
+
+    def _info(self) -> DatasetInfo:
+        return self._facts.info.copy()
+
+    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        return self.split_generators(dl_manager)
+
+    def _create_builder_config(
+        self,
+        config_name: str | BuilderConfig | None = None,
+        custom_features: Features | None = None,
+        config_id: str | None = None,
+        **config_kwargs: Any,
+    ) -> tuple[Any, str]:
+        config = self._facts.config
+        given = config_kwargs.get("data_files")
+        if given is not None:
+            config.data_files = given
+        elif isinstance(config.data_files, DataFilesDict):
+            for path in (path for listed in config.data_files.values() for path in listed):
+                if "://" not in path:
+                    self._confinement.granted.path(path)
+        return config, self._facts.config_id
+
+    def _pick_version(self, requested: str | Version | None) -> None:
+        self._versions, self._version = self._facts.versions, self._facts.version
+        self._warn_of_experimental(stacklevel=5)
+
+    # -- what it does --------------------------------------------------------------------------------------------------
+
+    def download_and_prepare(self, *args: Any, **options: Any) -> None:
+        """See `DatasetBuilder.download_and_prepare`."""
+        children = self._confinement.children
+        self._deadline, self._made_bytes = Deadline.of(options.get("timeout")), 0
+        options["timeout"] = self._deadline
+        try:
+            super().download_and_prepare(*args, **options)
+        finally:
+            children.close()
+            denials, children.denials = children.denials, []
+        warn_of(denials, script=children.script)
+
+    def split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        """See `DatasetBuilder.split_generators`."""
+        held = self._confinement
+        folder, base_path = held.children.home.files, getattr(dl_manager, "_base_path", None) or held.folder
+        record: Record = {}
+
+        def answers(granted: Granted, kept: Record, blind: Callable[[], Record] | None) -> Answers:
+            manager = confined_manager(dl_manager, granted, folder)
+            return Answers(granted, base_path=base_path, folder=folder, manager=manager, record=kept, blind=blind)
+
+        def asked_blind() -> Record:
+            kept: Record = {}
+            if held.blind is not None:
+                children, granted = held.blind
+                children.make = held.children.make
+                own = answers(granted, kept, None)
+                with contextlib.suppress(DatasetsCoreError):  # it cannot see what it may need: what it asked for counts
+                    children.named(request, own, own, self._deadline)
+                children.close()
+            return kept
+
+        form = manager_form(dl_manager, held.children.script, base_path=base_path, folder=folder)
+        request = {"do": "split_generators", "downloads": form}
+        replay = Answers(held.granted, base_path=base_path, folder=folder, record=record)
+        told = held.children.named(request, answers(held.granted, record, asked_blind), replay, self._deadline)
+        splits = [_split_of(entry, held.children.script) for entry in told.get("splits", ())]
+        self._splits = {split.name: split.gen_kwargs for split in splits}
+        return splits
+
+    def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
+        """See `DatasetBuilder.encoded_rows`."""
+        features = self.info.features
+        receiver = Receiver(self.label, None if features is None or job.is_order_free else features.arrow_schema)
+        keys: Any = None
+        is_changed = False
+        replies = self._replies({"do": "rows", "part": self._part_form(job), "copies": copies}, job)
+        with contextlib.closing(replies):
+            for message in replies:
+                head = message.head
+                if "end" in head:  # the last message
+                    is_changed = head.get("changed") is True
+                    continue
+                if "rows" not in head:
+                    keys = receiver.keys(head, message.payload)
+                    continue
+                found = keys if keys is not None else receiver.keys(head, None)
+                batch, keys = receiver.batch(head, message.payload), None
+                if len(found) != batch.num_rows or not batch.num_rows:
+                    raise self._nonsense(f"{len(found)} keys for {batch.num_rows} rows")
+                yield Encoded(found, batch, self._facts_of(head.get("facts")) if job.is_order_free else None)
+        if is_changed:
+            raise ChangedRowsError
+
+    def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch]]:
+        """See `DatasetBuilder.made_tables`."""
+        receiver = Receiver(self.label)
+        schema = None if self.read_schema is None else _schema_form(self.read_schema)
+        again: Any = None
+        replies = self._replies({"do": "tables", "part": self._part_form(job), "read_schema": schema}, job)
+        with contextlib.closing(replies):
+            for message in replies:
+                if "end" in message.head:  # the last message
+                    again = message.head.get("reread")
+                else:
+                    yield decoded(message.head.get("key"), _key), receiver.table(message.payload)
+        if again is not None:
+            raise Reread(self._schema_of(again))
+
+    def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """See `DatasetBuilder.generate`; rows come as they are stored."""
+        split = next((name for name, whole in self._splits.items() if whole == gen_kwargs), next(iter(self._splits), "train"))
+        part = _Part(split, gen_kwargs)
+        if self.yields == "tables":
+            yield from self.made_tables(part)
+            return
+        for encoded_rows in self.encoded_rows(part, copies=True):
+            yield from zip(encoded_rows.keys, encoded_rows.batch.to_pylist(), strict=True)
+
+    def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+        """See `DatasetBuilder.join_types`."""
+        request = {"do": "join_types", "types": _schema_form(pa.schema([("a", a), ("b", b)]))}
+        with contextlib.closing(self._confinement.children.stream(request, self._deadline, doing="joining types")) as replies:
+            (message,) = replies
+        form = message.head.get("type")
+        return None if form is None else self._schema_of(form).types[0]
+
+    # -- on the pipe ---------------------------------------------------------------------------------------------------
+
+    def _replies(self, request: dict[str, Any], job: Part) -> Generator[Message]:
+        part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
+        doing, limit = f"making the rows of split {job.split!r}{part}", self._limit(job)
+        children = self._confinement.children
+        replies = children.stream(request, job.deadline or self._deadline, doing=doing)
+        with contextlib.closing(replies):
+            for message in replies:
+                self._made_bytes += 0 if message.payload is None else len(memoryview(message.payload))
+                if limit is not None and self._made_bytes > limit:
+                    raise DatasetGenerationError(
+                        f"{self.label} made more than {limit:,} bytes of rows, split {job.split!r} last. Mend the script if it "
+                        "has no end, else free the disk or raise the setting confined_output_bytes."
+                    )
+                yield message
+
+    def _limit(self, job: Part) -> int | None:
+        """Bytes of rows that may be made; None where they go to no disk."""
+        folder, chosen = getattr(job, "folder", None), settings().confined_output_bytes
+        if chosen is not None or folder is None:
+            return chosen
+        free = free_bytes(folder)
+        return None if free is None else self._made_bytes + max(0, free - _KEPT_FREE)
+
+    def _part_form(self, job: Part) -> dict[str, Any]:
+        whole = job.count == 1 and job.gen_kwargs == self._splits.get(job.split)
+        return {
+            "split": job.split,
+            "gen_kwargs": None if whole else encoded(job.gen_kwargs, given_back),
+            "index": job.index,
+            "count": job.count,
+            "batch_rows": job.batch_rows,
+            "max_rows": job.max_rows,
+            "is_order_free": job.is_order_free,
+            "skip": job.skip,
+            "is_live": job.is_live,
+        }
+
+    def _facts_of(self, form: Any) -> Facts:
+        try:
+            return Facts.from_json(form)
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._nonsense("no facts of its rows") from error
+
+    def _schema_of(self, form: Any) -> pa.Schema:
+        try:
+            return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(form, validate=True)))
+        except (TypeError, ValueError, OSError, pa.ArrowException) as error:
+            raise self._nonsense("a damaged schema") from error
+
+    def _nonsense(self, what: str) -> DatasetGenerationError:
+        return DatasetGenerationError(
+            f"{self.label} sent {what} out of its confined process, and was stopped. Do not trust it."
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Part:
+    """All rows of a split, for whoever asks for them one by one; see `building.hooks.Part`."""
+
+    split: str
+    gen_kwargs: dict[str, Any]
+    index: int = 0
+    count: int = 1
+    batch_rows: int | None = None
+    max_rows: int | None = None
+    deadline: Deadline | None = None
+    is_order_free: bool = False
+    skip: int = 0
+    is_live: bool = False
+
+
+_TOLD = frozenset(
+    {"cache_dir", "dataset_name", "config_name", "hash", "base_path", "info", "features", "token", "repo_id", "data_files",
+     "data_dir", "storage_options", "writer_batch_size", "config_id", "version"}
+)  # fmt: skip
+
+
+def _make_request(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The request that makes the builder; tokens and options of file systems stay here."""
+    features, info, data_files = said.get("features"), said.get("info"), said.get("data_files")
+    texts = ("cache_dir", "dataset_name", "config_name", "hash", "base_path", "data_dir", "repo_id")
+    version = said.get("version")
+    options = {name: value for name, value in said.items() if name not in _TOLD or name == "writer_batch_size"}
+    return {
+        "do": "make",
+        **{name: said.get(name) for name in texts},
+        "cache_dir": said.get("cache_dir") or settings().cache_dir,
+        "version": None if version is None else str(version),
+        "features": None if features is None else features.to_dict(),
+        "info": None if info is None else info.to_dict(),
+        "data_files": None if data_files is None else files_form(data_files),
+        "options": encoded(options, refused),
+    }
+
+
+def _split_of(entry: Any, script: str) -> SplitGenerator:
+    if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str):
+        gen_kwargs = decoded(entry[1], held_value)
+        if isinstance(gen_kwargs, dict):
+            return SplitGenerator(entry[0], gen_kwargs)
+    raise ConfigurationError(f"{script} tells of splits that are none out of its confined process. Do not trust it.")
+
+
+def _key(form: Mapping[str, Any]) -> OtherKey:
+    return OtherKey(str(form.get("shown")))
+
+
+def _schema_form(schema: pa.Schema) -> str:
+    return base64.b64encode(schema.serialize().to_pybytes()).decode("ascii")
+
+
+def confined_class(form: Mapping[str, Any], script: str) -> type[ConfinedBuilder]:
+    """The class of builders of a script, as its process tells of it.
+
+    Args:
+        form: what it tells.
+        script: the script, for messages.
+
+    Raises:
+        ScriptError: it tells what cannot be.
+    """
+    facts = ClassFacts.of(form, script=script)
+    told = {
+        "__doc__": facts.doc,
+        "__module__": __name__,
+        "class_facts": facts,
+        "class_form": form,
+        "BUILDER_CONFIGS": list(facts.configs),
+        "DEFAULT_CONFIG_NAME": facts.default,
+        "VERSION": None if facts.version is None else Version(facts.version),
+        "BLOCKED_VERSIONS": facts.blocked,
+        "yields": facts.yields,
+        "shuffle_on_write": facts.shuffle_on_write,
+        "requires_version": facts.requires_version,
+    }
+    return type(facts.class_name, (ConfinedBuilder,), told)
+
+
+def _remade(form: Mapping[str, Any], script: str) -> ConfinedBuilder:
+    cls = confined_class(form, script)
+    return cls.__new__(cls)

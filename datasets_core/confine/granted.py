@@ -1,0 +1,138 @@
+"""What a confined script may be given: files below its own folders, and what public servers give to anybody.
+
+A URL is a way out: what a script has read, it can write into the next URL that it asks for.  So a script that was given
+something that not everybody can read is given nothing from outside any more.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from datasets_core import files
+from datasets_core.errors import ConfigurationError, ConfinementUnavailableError, DeniedAccessError
+from datasets_core.redact import redact
+
+_LONGEST_URL = 8192
+
+
+def check_folder(folder: str, what: str) -> None:
+    """Refuse to give a script a folder that holds much else: the root, a home, or what is above it.
+
+    Args:
+        folder: it is readable as a whole.
+        what: for messages, as the subject of a sentence.
+
+    Raises:
+        ConfinementUnavailableError: it does.
+    """
+    place = os.path.realpath(folder)
+    homes = {os.path.realpath(os.path.expanduser("~")), os.path.realpath("/root"), os.path.realpath("/home")}
+    if any(home == place or home.startswith(os.path.join(place, "")) for home in homes):
+        raise ConfinementUnavailableError(
+            f"{what} is {folder}, and a confined script may read all of it", advice="Put the files into a folder of their own"
+        )
+
+
+class Granted:
+    """The rules for one script.
+
+    Args:
+        script: for messages.
+        roots: folders and files that it may read, and cannot write.
+        mark: file that says that something among the downloads is not public.
+        holds_user_data: the user's own files are among the roots.
+    """
+
+    def __init__(self, script: str, roots: Sequence[str], *, mark: str, holds_user_data: bool) -> None:
+        self.script, self.roots, self._mark = script, tuple(map(os.path.realpath, roots)), mark
+        self.holds_user_data = holds_user_data
+        self._has_private = os.path.exists(mark)
+
+    def path(self, path: str) -> str:
+        """A path that the script named, as the parent may open it.
+
+        Raises:
+            DeniedAccessError: it lies, or leads, elsewhere.
+        """
+        place = os.path.realpath(path)
+        if not any(place == root or place.startswith(os.path.join(root, "")) for root in self.roots):
+            raise DeniedAccessError(f"read {path!r} by its download manager", path=self.script)
+        return place
+
+    def urls(self, urls: Sequence[str]) -> None:
+        """See that the parent may fetch URLs that the script asks for at one time.
+
+        Raises:
+            DeniedAccessError: it may not, after what the script was given before.
+            ConfigurationError: one is of another protocol than http(s).
+        """
+        private = []
+        for url in urls:
+            parts = urlsplit(url)
+            if parts.scheme.lower() not in ("http", "https") or "::" in url or not parts.hostname:
+                raise ConfigurationError(
+                    f"{self.script} asks for {redact(url)!r}, and a confined script is given files by http and https alone. "
+                    "Pass trust_remote_code=True if you trust the script."
+                )
+            if len(url) > _LONGEST_URL:
+                raise DeniedAccessError(f"fetch a URL of {len(url):,} characters", path=self.script)
+            is_private = any(not _is_public(address) for address in self._addresses(url))
+            private.append(is_private)
+            if not is_private and self._has_private:
+                raise DeniedAccessError(f"fetch {redact(url)!r} after it was given files that are not public", path=self.script)
+        if any(private):
+            self.marked()
+
+    def marked(self) -> None:
+        """Note that the script is given something that is not public, for this run and all that come."""
+        self._has_private = True
+        os.makedirs(os.path.dirname(self._mark), exist_ok=True)
+        with open(self._mark, "a"):
+            pass
+
+    def address(self, url: str) -> str | None:
+        """Where to connect to for one hop of a download; None where its name has no address.
+
+        Raises:
+            DeniedAccessError: it leads to an address of this link, where machines keep their secrets.
+        """
+        found = self._addresses(url)
+        if any(not _is_public(address) for address in found):
+            self.marked()
+        return str(found[0]) if found else None
+
+    def _addresses(self, url: str) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+        parts = urlsplit(url)
+        try:
+            port = parts.port or (443 if parts.scheme.lower() == "https" else 80)
+            listed = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError, ValueError):
+            return []  # the download itself says what is wrong
+        found = [_plain(ipaddress.ip_address(str(where[0]).partition("%")[0])) for *_, where in listed]
+        for address in found:
+            if address.is_link_local or address.is_multicast or address.is_unspecified or str(address) in _SECRETS:
+                raise DeniedAccessError(f"fetch {redact(url)!r}, an address of this machine's own link", path=self.script)
+        return found
+
+
+_SECRETS = frozenset({"fd00:ec2::254", "100.100.100.200", "192.0.0.192"})  # what clouds tell a machine, beside 169.254.169.254
+
+
+def _plain(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """An IPv4 address that is written as one of IPv6, as itself."""
+    if isinstance(address, ipaddress.IPv6Address):
+        return address.ipv4_mapped or address.sixtofour or address
+    return address
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return address.is_global
+
+
+def is_remote(name: str) -> bool:
+    """Whether what a script asks for is a URL, and no file of this disk."""
+    return files.is_url(name) and not name.startswith("file://")

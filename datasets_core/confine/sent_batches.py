@@ -1,0 +1,302 @@
+"""Rows on the pipe: record batches as Arrow IPC messages, with the keys of the rows before them.
+
+What comes is hostile.  Nothing that is compressed is taken, so that no buffer is larger than what came; every batch is
+validated in full, and has the columns that were announced.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.confine.gen_values import decoded, encoded, unknown
+from datasets_core.errors import DatasetGenerationError
+from datasets_core.features.plain import plain_array
+
+_MAX_COLUMNS = 100_000
+_LEAST_INT, _MOST_INT = -(1 << 63), (1 << 63) - 1
+_RECORD_BATCH, _DICTIONARY, _SCHEMA = 3, 2, 1  # members of the union MessageHeader in Arrow's format
+_COMPRESSION = 3  # field of a RecordBatch there
+
+
+class OtherKey:
+    """A key that cannot be one, as its words.
+
+    Args:
+        text: its words.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OtherKey) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+# -- in the confined process -------------------------------------------------------------------------------------------
+
+
+def keys_form(keys: Sequence[Any]) -> tuple[dict[str, Any], pa.Buffer | None]:
+    """Keys as the head and the payload of a message.
+
+    >>> keys_form([4, 5, 6])[0], keys_form([("a", 1)])[0]
+    ({'span': [4, 7]}, {'keys': [{'t': ['a', 1]}]})
+    """
+    kinds = set(map(type, keys))
+    if kinds == {int}:
+        if keys[-1] - keys[0] == len(keys) - 1 and list(keys) == list(range(keys[0], keys[-1] + 1)):
+            return {"span": [keys[0], keys[-1] + 1]}, None
+        if min(keys) >= _LEAST_INT and max(keys) <= _MOST_INT:
+            return {"column": True}, _column(plain_array(list(keys), pa.int64()))
+    elif kinds == {str}:
+        try:
+            return {"column": True}, _column(plain_array(list(keys), pa.string()))
+        except (UnicodeEncodeError, pa.ArrowInvalid):
+            pass  # a text that is no UTF-8 has its own form
+    return {"keys": [encoded(_plain_key(key), _other) for key in keys]}, None
+
+
+def _plain_key(key: Any) -> Any:
+    return int(key) if isinstance(key, np.integer) else key
+
+
+def _other(value: Any) -> dict[str, Any]:
+    if isinstance(value, np.integer):
+        return {"held": {"int": str(int(value))}}
+    if type(value) is not str and isinstance(value, str):
+        return {"held": {"text": str.__str__(value)}}
+    if type(value) is str or type(value) is bytes:
+        return {"held": {"long": value if isinstance(value, str) else value.hex(), "bytes": type(value) is bytes}}
+    try:
+        text = repr(value)
+    except Exception:  # the author's own class
+        text = f"a {type(value).__name__}"
+    return {"held": {"shown": text[:1000]}}
+
+
+def _column(array: pa.Array) -> pa.Buffer:
+    return whole(pa.record_batch([array], names=["key"]))
+
+
+def whole(data: pa.RecordBatch | pa.Table) -> pa.Buffer:
+    """A stream of the schema and the rows."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, data.schema) as writer:
+        writer.write(data)
+    return sink.getvalue()
+
+
+class Sender:
+    """Batches as payloads: the schema comes along where it is another than before."""
+
+    def __init__(self) -> None:
+        self._schema: pa.Schema | None = None
+
+    def payload(self, batch: pa.RecordBatch) -> tuple[dict[str, Any], pa.Buffer]:
+        """The head and the payload of a batch."""
+        is_new = self._schema is None or not batch.schema.equals(self._schema, check_metadata=True)
+        if not is_new and not _has_dictionaries(batch.schema):
+            return {"rows": batch.num_rows}, batch.serialize()
+        self._schema = batch.schema
+        return {"rows": batch.num_rows, "schema": True}, whole(batch)
+
+
+def _has_dictionaries(schema: pa.Schema) -> bool:
+    return any(map(_is_encoded, schema.types))
+
+
+def _is_encoded(kind: pa.DataType) -> bool:
+    return pa.types.is_dictionary(kind) or any(_is_encoded(kind.field(number).type) for number in range(kind.num_fields))
+
+
+# -- in the parent -----------------------------------------------------------------------------------------------------
+
+
+class Receiver:
+    """Batches of payloads, checked.
+
+    Args:
+        what: whose rows, as the subject of a sentence.
+        expected: the schema that every batch has; None where rows decide.
+    """
+
+    def __init__(self, what: str, expected: pa.Schema | None = None) -> None:
+        self._what, self._expected = what, expected
+        self._schema: pa.Schema | None = None
+
+    def keys(self, head: Mapping[str, Any], payload: Any) -> Sequence[Any]:
+        """The keys of the next rows.
+
+        Raises:
+            DatasetGenerationError: what came are no keys.
+        """
+        try:
+            if "span" in head:
+                start, stop = head["span"]
+                if type(start) is not int or type(stop) is not int:
+                    raise ValueError(head["span"])
+                return range(start, stop)
+            if "column" in head:
+                (column,) = self._read(payload)
+                if column.type not in (pa.int64(), pa.string()) or column.null_count:
+                    raise ValueError(column.type)
+                found: list[Any] = column.to_pylist()
+                return found
+            return [decoded(form, _key) for form in head["keys"]]
+        except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+            raise self._refused(f"keys that are none ({type(error).__name__})") from error
+
+    def batch(self, head: Mapping[str, Any], payload: Any) -> pa.RecordBatch:
+        """The next rows.
+
+        Raises:
+            DatasetGenerationError: what came is no batch, or one of other columns than were announced.
+        """
+        try:
+            if head.get("schema") is not True and self._schema is not None:
+                batch = self._next(payload)
+            else:
+                batch = self._read(payload)
+                self._schema = batch.schema
+            batch.validate(full=True)
+        except (TypeError, ValueError, MemoryError, OSError, pa.ArrowException) as error:
+            raise self._refused(f"a damaged batch of rows ({type(error).__name__}: {str(error)[:200]})") from error
+        if batch.num_rows != head.get("rows"):
+            raise self._refused(f"a batch of {batch.num_rows} rows, which was announced with {head.get('rows')!r}")
+        if self._expected is not None and not batch.schema.equals(self._expected):
+            raise self._refused("rows of other columns than it announced")
+        return batch
+
+    def table(self, payload: Any) -> pa.Table:
+        """One table.
+
+        Raises:
+            DatasetGenerationError: what came is none.
+        """
+        try:
+            table = pa.Table.from_batches(*self._stream(payload))
+            table.validate(full=True)
+        except (TypeError, ValueError, MemoryError, OSError, pa.ArrowException) as error:
+            raise self._refused(f"a damaged table ({type(error).__name__}: {str(error)[:200]})") from error
+        return table
+
+    def _next(self, payload: Any) -> pa.RecordBatch:
+        message = pa.ipc.read_message(_buffer(payload))
+        check_message(message)
+        if message.type != "record batch":
+            raise ValueError(message.type)
+        return pa.ipc.read_record_batch(message, self._schema)
+
+    def _read(self, payload: Any) -> pa.RecordBatch:
+        """The one batch of a stream."""
+        (batch,), _ = self._stream(payload)
+        return batch
+
+    def _stream(self, payload: Any) -> tuple[list[pa.RecordBatch], pa.Schema]:
+        buffer = _buffer(payload)
+        messages = list(pa.ipc.MessageReader.open_stream(buffer))
+        for message in messages:
+            check_message(message)
+        if not messages or messages[0].type != "schema":
+            raise ValueError("no schema")
+        schema = pa.ipc.read_schema(messages[0])
+        if len(schema) > _MAX_COLUMNS:
+            raise ValueError(f"{len(schema)} columns")
+        if any(map(_is_foreign, schema.types)):
+            raise ValueError("an extension type")
+        with pa.ipc.open_stream(buffer) as reader:
+            return list(reader), schema
+
+    def _refused(self, reason: str) -> DatasetGenerationError:
+        return DatasetGenerationError(
+            f"{self._what} sent {reason} out of its confined process, and was stopped. Do not trust it."
+        )
+
+
+def _key(form: Mapping[str, Any]) -> Any:
+    ((kind, inner), *more) = form.items()
+    if kind == "int" and isinstance(inner, str) and len(inner) < 4000:
+        return int(inner)
+    if kind == "text" and isinstance(inner, str):
+        return inner
+    if kind == "long" and isinstance(inner, str):
+        return bytes.fromhex(inner) if more and more[0][1] is True else inner
+    if kind == "shown" and isinstance(inner, str):
+        return OtherKey(inner)
+    return unknown(form)
+
+
+def _is_foreign(kind: pa.DataType) -> bool:
+    """Whether an extension type is in a type that is none of Arrow's own."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return not kind.extension_name.startswith("arrow.") or kind.extension_name == "arrow.py_extension_type"
+    return any(_is_foreign(kind.field(number).type) for number in range(kind.num_fields))
+
+
+def _buffer(payload: Any) -> pa.Buffer:
+    if payload is None:
+        raise ValueError("no rows")
+    return payload if isinstance(payload, pa.Buffer) else pa.py_buffer(payload)
+
+
+def check_message(message: Any) -> None:
+    """Refuse a message whose buffers are compressed: they may become any size.
+
+    Raises:
+        ValueError: they are, or the message is of another kind than rows and their schema.
+    """
+    kind = message.type
+    if kind == "schema":
+        return
+    if kind not in ("record batch", "dictionary"):
+        raise ValueError(f"a message of kind {kind!r}")
+    metadata = bytes(message.metadata)
+    try:
+        root = _Table(metadata, _uint(metadata, 0))
+        header = root.table(2)
+        if kind == "dictionary":
+            header = header.table(1)
+        compressed = header.offset(_COMPRESSION)
+    except struct.error as error:
+        raise ValueError("metadata that are none") from error
+    if compressed:
+        raise ValueError("compressed buffers")
+
+
+class _Table:
+    """A table of flatbuffers: as much of the format as says whether a field is there."""
+
+    def __init__(self, data: bytes, position: int) -> None:
+        self._data, self._position = data, position
+        (back,) = struct.unpack_from("<i", data, position)
+        self._fields = position - back
+
+    def offset(self, field: int) -> int:
+        """Where a field stands, from the table on; 0 where it is missing."""
+        if self._fields < 0:
+            raise struct.error("before the beginning")
+        (size,) = struct.unpack_from("<H", self._data, self._fields)
+        place = 4 + 2 * field
+        return struct.unpack_from("<H", self._data, self._fields + place)[0] if place + 2 <= size else 0
+
+    def table(self, field: int) -> _Table:
+        """The table that a field leads to."""
+        at = self.offset(field)
+        if not at:
+            raise struct.error("a field that is missing")
+        return _Table(self._data, self._position + at + _uint(self._data, self._position + at))
+
+
+def _uint(data: bytes, position: int) -> int:
+    (value,) = struct.unpack_from("<I", data, position)
+    return int(value)

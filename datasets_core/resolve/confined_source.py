@@ -1,0 +1,142 @@
+"""A script that nobody trusts as a source: it runs in a confined process, and its builder is one as any other."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import os
+from collections.abc import Mapping
+from functools import partial
+
+from datasets_core import files
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.config import settings
+from datasets_core.confine.children import Children, Home
+from datasets_core.confine.confined_builder import ConfinedBuilder, Confinement, confined_class
+from datasets_core.confine.granted import Granted, check_folder
+from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.resolve.folder import read_folder_card
+from datasets_core.resolve.request import DEFAULT, Request
+from datasets_core.resolve.scripted import script_identity
+from datasets_core.scripting.modules import Script, read_script, scan
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfinedSource:
+    """A script that runs confined."""
+
+    request: Request
+    script: str
+
+    @property
+    def config_names(self) -> list[str]:
+        """See `Source.config_names`."""
+        return _names(self._told()[0])
+
+    @property
+    def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
+        return _default(self._told()[0])
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
+        return read_folder_card(os.path.dirname(self.script)).infos
+
+    @property
+    def builder_class(self) -> type[DatasetBuilder]:
+        """The class that the script defines, as its process tells of it."""
+        return self._told()[0]
+
+    def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
+        asked, script = self.request, read_script(self.script)
+        folder = os.path.dirname(script.path)
+        found: DataFilesDict | None = None
+        if asked.data_files is not None:
+            found = resolve_data_files(asked.data_files, asked.data_dir or folder, storage_options=asked.storage_options)
+        held = self._confinement(script, found)
+        try:
+            cls = confined_class(held.children.told(asked.timeout), script.path)
+            name = asked.name or _default(cls)
+            builder = asked.builder(
+                partial(cls, confinement=held, deadline=asked.timeout),
+                asked.options,
+                dataset_name=os.path.basename(script.path).removesuffix(".py"),
+                config_name=asked.name,
+                base_path=folder,
+                hash=script_identity(script),
+                data_dir=asked.data_dir,
+                data_files=found,
+                info=self.recorded.get(name) if name is not None else None,
+            )
+        except BaseException:
+            held.children.close()
+            raise
+        builder.script_digest = script.digest
+        return builder
+
+    def _told(self) -> tuple[type[ConfinedBuilder], Confinement]:
+        script = read_script(self.script)
+        held = self._confinement(script, None)
+        try:
+            return confined_class(held.children.told(self.request.timeout), script.path), held
+        finally:
+            held.children.close()
+
+    def _confinement(self, script: Script, data_files: DataFilesDict | None) -> Confinement:
+        """What the script may have: its folder, what is fetched for it, and the files that the user names."""
+        asked, folder = self.request, os.path.dirname(script.path)
+        check_folder(folder, "The folder of the script")
+        downloads = settings().downloads_dir
+        if asked.download_config is not None and asked.download_config.cache_dir is not None:
+            downloads = os.path.abspath(os.fspath(asked.download_config.cache_dir))
+        elif asked.cache_dir is not None and not files.is_url(asked.cache_dir):
+            downloads = os.path.join(os.path.abspath(asked.cache_dir), "downloads")
+        home = Home.of(downloads, folder)
+        users = _files_of_user(asked.data_dir, data_files, folder)
+        start = partial(Children, script.path, home, load=_load_request(script), preload=_preload(script))
+        rules = partial(Granted, script.path, mark=home.mark)
+        return Confinement(
+            start(readable=(folder, *users)),
+            rules(roots=(folder, home.files, *users), holds_user_data=bool(users)),
+            folder,
+            (start(readable=(folder,)), rules(roots=(folder, home.files), holds_user_data=False)) if users else None,
+        )
+
+
+def _names(cls: type[ConfinedBuilder]) -> list[str]:
+    return [config.name for config in cls.BUILDER_CONFIGS] or [DEFAULT]
+
+
+def _default(cls: type[ConfinedBuilder]) -> str | None:
+    if cls.DEFAULT_CONFIG_NAME is not None:
+        return cls.DEFAULT_CONFIG_NAME
+    names = _names(cls)
+    return names[0] if len(names) == 1 else None
+
+
+def _files_of_user(data_dir: str | None, data_files: DataFilesDict | None, folder: str) -> tuple[str, ...]:
+    """Local files and folders that the user names and that are not the script's own."""
+    named = [] if data_dir is None or files.is_url(data_dir) else [os.path.abspath(files.local_path(data_dir))]
+    for place in named:
+        check_folder(place, "data_dir")
+    for listed in (data_files or {}).values():
+        named += [os.path.abspath(path) for path in listed if not files.is_url(path)]
+    own = os.path.join(os.path.realpath(folder), "")
+    return tuple(dict.fromkeys(path for path in named if not os.path.join(os.path.realpath(path), "").startswith(own)))
+
+
+def _load_request(script: Script) -> dict[str, object]:
+    modules = [
+        [module.name, module.path, base64.b64encode(module.text).decode("ascii"), module.is_package]
+        for module in script.modules
+    ]
+    limits = dataclasses.asdict(settings())
+    return {"do": "load", "script": script.path, "modules": modules, "settings": limits}
+
+
+def _preload(script: Script) -> tuple[str, ...]:
+    """Modules that the script imports, for the process that all confined ones are forked from: known ones are loaded there."""
+    return tuple(sorted({package for module in script.modules for package, _ in scan(module.path, module.text).needed}))
