@@ -106,6 +106,8 @@ class DatasetBuilder(Versioned, abc.ABC):
     """Whether the user names data files, where it is a format."""
     shuffle_on_write: ClassVar[bool] = False
     """Rows are written in the order of the hash of (split, key), which no order of the source changes; else as they come."""
+    is_of_old_datasets: ClassVar[bool] = False
+    """Whether it was written for Hugging Face `datasets` 1 to 3: values that do not fit, and records, count as there."""
     script_digest: str | None = None
     """sha256 of the script and of the modules beside it, wherever they lie; None where it was not read as a script."""
     locked_checksums: Mapping[str, RegisteredFile] = MappingProxyType({})

@@ -127,6 +127,7 @@ class Hooks(Protocol):
 
     yields: ClassVar[Literal["rows", "tables"]]
     shuffle_on_write: ClassVar[bool]
+    is_of_old_datasets: ClassVar[bool]
     rereads: bool
     merge_columns: bool
     read_schema: pa.Schema | None

@@ -39,7 +39,8 @@ def encoded_rows(builder: Hooks, job: Part, *, first: list[Any] | None = None, c
         ChangedRowsError: rows were changed after they had been yielded: they must be made again, with `copies`.
     """
     copies = copies or holds_once(job.gen_kwargs) or holds_once(vars(builder))
-    encoder = OrderFreeEncoder() if job.is_order_free else RowEncoder(builder.info.features)
+    is_loose = builder.is_of_old_datasets
+    encoder = OrderFreeEncoder() if job.is_order_free else RowEncoder(builder.info.features, is_loose=is_loose)
     row = job.skip
     for keys, rows, chunks in _chunks(builder, job, first, copies=copies):
         batch = _encode(builder, job, encoder, rows, keys, row)

@@ -30,6 +30,8 @@ class RowEncoder:
     Args:
         features: the columns; None takes the columns and types of each batch from its rows.
         as_json: without features, values that share no type and dicts of different keys become JSON.
+        is_loose: with features, values and keys that do not fit are taken as Hugging Face `datasets` 1 to 3 did: see `loose`;
+            keys that are none of the features are left out.
 
     >>> from datasets_core.features.base import Value
     >>> RowEncoder(Features({"a": Value("int8")})).encode([{"a": 1}, {"a": None}]).to_pylist()
@@ -38,13 +40,13 @@ class RowEncoder:
     [DataType(double), DataType(string)]
     """
 
-    def __init__(self, features: Features | None, *, as_json: bool = False) -> None:
-        self.features = features
+    def __init__(self, features: Features | None, *, as_json: bool = False, is_loose: bool = False) -> None:
+        self.features, self._is_loose = features, is_loose
         self._infer = infer_or_json if as_json else infer_column
         self._schema = None if features is None else features.arrow_schema
         self._columns: list[tuple[str, Column]] = []
         if features is not None:
-            self._columns = [(name, compile_column(feature)) for name, feature in features.items()]
+            self._columns = [(name, compile_column(feature, is_loose=is_loose)) for name, feature in features.items()]
 
     @property
     def schema(self) -> pa.Schema | None:
@@ -68,7 +70,8 @@ class RowEncoder:
         columns = _equal_rows(rows, [name for name, _ in self._columns])
         if columns is not None:
             return columns
-        self._check_keys(rows)
+        if not self._is_loose:
+            self._check_keys(rows)
         return [[row.get(name) for row in rows] for name, _ in self._columns]
 
     def _check_keys(self, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -23,6 +23,7 @@ from datasets_core.features.base import Feature, FeatureType, LargeList, List, f
 from datasets_core.features.dynamic import Json
 from datasets_core.features.fixed_shape import FixedShape
 from datasets_core.features.labels import ClassLabel
+from datasets_core.features.loose import loose_coercer, loose_elements
 from datasets_core.features.media import Media
 from datasets_core.features.nesting import Misfit, list_array, raw_values, rows_of, struct_array
 from datasets_core.features.plain import plain_array
@@ -43,29 +44,33 @@ _UNSIGNED_64 = frozenset(np.dtype(code).type for code in "LQ")
 _FLOATS = frozenset({float, *(np.dtype(code).type for code in "efd")})
 
 
-def compile_column(feature: FeatureType) -> Column:
+def compile_column(feature: FeatureType, *, is_loose: bool = False) -> Column:
     """The function that writes columns of one feature.
+
+    Args:
+        feature: the kind of the column.
+        is_loose: values that do not fit are taken as `loose` says, even where that loses something.
 
     >>> compile_column(List({"a": Json()}))([[{"a": 1}], None]).to_pylist()
     [[{'a': '1'}], None]
     """
     if isinstance(feature, dict):
-        return _struct_column(feature)
+        return _struct_column(feature, is_loose=is_loose)
     if isinstance(feature, (List, LargeList)):
-        return _list_column(feature)
+        return _list_column(feature, is_loose=is_loose)
     if isinstance(feature, ClassLabel):
         return _label_column(feature)
     if isinstance(feature, FixedShape):
         return _fixed_shape_column(feature)
     if isinstance(feature, (Translation, TranslationVariableLanguages)):
-        return _encoded(feature, compile_column(feature.flatten()))
+        return _encoded(feature, compile_column(feature.flatten(), is_loose=is_loose))
     if isinstance(feature, Json):
         return _json_column(feature)
     if isinstance(feature, Media):
         return _encoded(feature, media_array)
     if feature.needs_encoding:
         return _encoded(feature, _leaf_column(feature.arrow_type))
-    return _leaf_column(feature.arrow_type)
+    return _leaf_column(feature.arrow_type, is_loose=is_loose)
 
 
 # -- plain values ------------------------------------------------------------------------------------------------------
@@ -97,9 +102,9 @@ def _safe_types(t: pa.DataType) -> frozenset[Any]:
     return frozenset({*safe, NoneType})
 
 
-def _leaf_column(arrow_type: pa.DataType) -> Column:
+def _leaf_column(arrow_type: pa.DataType, *, is_loose: bool = False) -> Column:
     safe = _safe_types(arrow_type)
-    narrow = types.is_float16(arrow_type) or types.is_float32(arrow_type)
+    narrow = not is_loose and (types.is_float16(arrow_type) or types.is_float32(arrow_type))
 
     def write(values: list[Any]) -> pa.Array:
         if safe.issuperset(map(type, values)):
@@ -112,16 +117,21 @@ def _leaf_column(arrow_type: pa.DataType) -> Column:
         return one_by_one(values)
 
     def one_by_one(values: list[Any]) -> pa.Array:
-        coerce = coercer(arrow_type)
+        coerce = loose_coercer(arrow_type) if is_loose else coercer(arrow_type)
+        is_none = _is_none if is_loose else is_missing
         stored: list[Any] = []
         for index, value in enumerate(values):
             try:
-                stored.append(None if is_missing(value) else coerce(value))
+                stored.append(None if is_none(value) else coerce(value))
             except CastError as error:
                 raise Misfit(index, _without_stop(error)) from error
         return _array(stored, values, arrow_type)
 
     return write
+
+
+def _is_none(value: Any) -> bool:
+    return value is None
 
 
 def _array(stored: list[Any], values: list[Any], arrow_type: pa.DataType) -> pa.Array:
@@ -201,8 +211,8 @@ def _label_column(feature: ClassLabel) -> Column:
 # -- structs and lists -------------------------------------------------------------------------------------------------
 
 
-def _struct_column(feature: dict[str, FeatureType]) -> Column:
-    fields = [(name, compile_column(inner)) for name, inner in feature.items()]
+def _struct_column(feature: dict[str, FeatureType], *, is_loose: bool) -> Column:
+    fields = [(name, compile_column(inner, is_loose=is_loose)) for name, inner in feature.items()]
     arrow_type = feature_to_arrow(feature)
     may_be_rows = is_dict_of_lists(feature)
 
@@ -242,15 +252,21 @@ def _field_values(values: list[Any], name: str) -> list[Any]:
         return [None if value is None else value.get(name) for value in values]
 
 
-def _list_column(feature: List | LargeList) -> Column:
-    item = compile_column(feature.feature)
+def _list_column(feature: List | LargeList, *, is_loose: bool) -> Column:
+    item = compile_column(feature.feature, is_loose=is_loose)
+    elements = loose_elements if is_loose else as_elements
     arrow_type = feature_to_arrow(feature)
     leaf, levels = _leaf_of(arrow_type)
 
     def write(values: list[Any]) -> pa.Array:
         kinds = set(map(type, values))
         if np.ndarray in kinds and leaf is not None:
-            array = _from_ndarrays(values, arrow_type, leaf, levels)
+            try:
+                array = _from_ndarrays(values, arrow_type, leaf, levels)
+            except Misfit:
+                if not is_loose:
+                    raise
+                array = None
             if array is not None:
                 return array
         valid = None
@@ -272,7 +288,7 @@ def _list_column(feature: List | LargeList) -> Column:
         if isinstance(value, (bytes, bytearray)) and types.is_integer(arrow_type.value_type):
             return list(value)
         try:
-            return as_elements(value)
+            return elements(value)
         except CastError as error:
             raise Misfit(index, _without_stop(error)) from error
 

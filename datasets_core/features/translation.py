@@ -42,11 +42,11 @@ class Translation(Feature):
     @property
     def arrow_type(self) -> pa.DataType:
         """See `Feature.arrow_type`."""
-        return pa.struct([(language, pa.string()) for language in self.languages])
+        return pa.struct([(language, pa.string()) for language in sorted(self.languages)])
 
     def flatten(self) -> dict[str, FeatureType]:
-        """The columns that one column of this kind is made of."""
-        return {language: Value("string") for language in self.languages}
+        """The columns that one column of this kind is made of, by the alphabet."""
+        return {language: Value("string") for language in sorted(self.languages)}
 
     def encode_example(self, value: Any) -> Any:
         """The texts by language; a language that is not there stays null."""

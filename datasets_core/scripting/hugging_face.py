@@ -34,7 +34,7 @@ _TASKS = _at(
     "AudioClassification", "AutomaticSpeechRecognition", "ImageClassification", "LanguageModeling",
     "QuestionAnsweringExtractive", "Summarization", "TaskTemplate", "TextClassification",
 )  # fmt: skip
-_VERSION = _at("datasets_core.meta.version", "Version")
+_VERSION = _at("datasets_core.scripting.old_names", "Version")
 _DOWNLOAD_CONFIG = _at("datasets_core.fetch.download_config", "DownloadConfig", "DownloadMode")
 _DOWNLOADS = _at("datasets_core.fetch.download", "DownloadManager") | _DOWNLOAD_CONFIG
 _DATASETS = _at("datasets_core.dataset.dataset", "Dataset") | _at("datasets_core.dataset.group", "DatasetDict")
@@ -55,30 +55,66 @@ _BARS = _at(
 _CHECKS = _at("datasets_core.fetch.checksum", "VerificationMode")
 _NAMING = _at("datasets_core.meta.naming", "camelcase_to_snakecase", "snakecase_to_camelcase")
 _DATA_FILES = _at("datasets_core.meta.data_files", "DataFilesDict", "DataFilesList")
+_PATHS = {
+    f"x{name}": f"os.path:{name}"
+    for name in ("basename", "dirname", "exists", "getsize", "isdir", "isfile", "join", "relpath", "split", "splitext")
+}
+_PATHS |= {"xPath": "pathlib:Path", "xglob": "glob:glob", "xlistdir": "os:listdir", "xwalk": "os:walk"}
+_PATHS |= {"xgzip_open": "gzip:open", "xnumpy_load": "numpy:load", "xet_parse": "xml.etree.ElementTree:parse"}
+_PATHS |= {"xpyarrow_parquet_read_table": "pyarrow.parquet:read_table"}
+_PATHS |= _at("datasets_core.scripting.old_names", "xopen")
+_WALKS = _at("datasets_core.fetch.listing", "ArchiveIterable", "FilesIterable")
+_FILES = _at(
+    "datasets_core.scripting.old_names",
+    "get_datasets_user_agent", "hash_url_to_filename", "is_local_path", "is_relative_path", "is_remote_url", "readline",
+    "url_or_path_join", "url_or_path_parent",
+)  # fmt: skip
+_VALUES = _at(
+    "datasets_core.scripting.old_names",
+    "convert_file_size_to_int", "map_nested", "size_str", "temp_seed", "unique_values", "zip_dict",
+)  # fmt: skip
+_VALUES |= {"asdict": "dataclasses:asdict", "Literal": "typing:Literal", "copyfunc": "copy:copy"}
+_TABLES = _at("datasets_core.scripting.old_names", "table_cast")
+_TQDM = {"tqdm": "tqdm.auto:tqdm"}
 _ERRORS = {"*": "datasets_core.errors"}
-_LOGGING = {"*": "datasets_core.logging"} | _BARS
+_LOGGING = {"*": "datasets_core.logging"} | _BARS | _TQDM
+
+_FORMATS = {
+    "arrow": "Arrow", "audiofolder": "AudioFolder", "csv": "Csv", "imagefolder": "ImageFolder", "json": "Json",
+    "pandas": "Pandas", "parquet": "Parquet", "sql": "Sql", "text": "Text", "webdataset": "WebDataset",
+}  # fmt: skip
+_FOLDERS = ("audiofolder", "imagefolder", "webdataset")  # whose configs are of no class that scripts name
+_PACKAGED: dict[str, dict[str, str]] = {"datasets.packaged_modules": {}}
+for _format, _class in _FORMATS.items():
+    _names = _at(f"datasets_core.builders.{_format}", _class, *(() if _format in _FOLDERS else (f"{_class}Config",)))
+    _PACKAGED |= {f"datasets.packaged_modules.{_format}{end}": _names for end in ("", f".{_format}")}
 
 FACES: Mapping[str, Mapping[str, str]] = {
     "datasets": {
         **_BUILDER, **_INFO, **_SPLITS, **_READING, **_FEATURES, **_TASKS, **_VERSION, **_DOWNLOADS, **_DATASETS, **_STREAMS,
-        **_COMBINE, **_LOAD, **_INSPECT, **_CACHING, **_BARS, **_CHECKS,
+        **_COMBINE, **_LOAD, **_INSPECT, **_CACHING, **_BARS, **_CHECKS, **_TQDM,
         "__version__": "datasets_core.scripting.hugging_face:VERSION",
     },
     "datasets.arrow_dataset": {**_DATASETS, **_COMBINE},
     "datasets.arrow_reader": {**_READING},
-    "datasets.builder": {**_BUILDER, **_INFO, **_SPLITS, **_DOWNLOADS, **_DATASETS, **_STREAMS, **_FEATURES, **_VERSION},
+    "datasets.builder": {
+        "Key": "datasets_core.scripting.old_names:Key",
+        **_at("datasets_core.errors", "DatasetGenerationError", "ManualDownloadError"),
+        **_BUILDER, **_INFO, **_SPLITS, **_DOWNLOADS, **_DATASETS, **_STREAMS, **_FEATURES, **_VERSION,
+    },
     "datasets.combine": {**_COMBINE},
-    "datasets.config": {"*": "datasets_core.config"},
+    "datasets.config": {"*": "datasets_core.scripting.old_settings"},
     "datasets.data_files": {**_DATA_FILES},
     "datasets.dataset_dict": {**_DATASETS},
     "datasets.distributed": {"*": "datasets_core.distributed"},
     "datasets.download": {**_DOWNLOADS},
     "datasets.download.download_config": {**_DOWNLOAD_CONFIG},
-    "datasets.download.download_manager": {**_DOWNLOADS},
+    "datasets.download.download_manager": {**_DOWNLOADS, **_WALKS},
+    "datasets.download.streaming_download_manager": {**_PATHS, **_WALKS},
     "datasets.exceptions": _ERRORS,
     "datasets.features": {**_FEATURES},
     "datasets.features.audio": {**_FEATURES},
-    "datasets.features.features": {**_FEATURES},
+    "datasets.features.features": {**_FEATURES, **_at("datasets_core.scripting.old_names", "require_storage_cast")},
     "datasets.features.image": {**_FEATURES},
     "datasets.features.translation": {**_FEATURES},
     "datasets.fingerprint": {**_at("datasets_core.store.fingerprint", "Hasher"), **_CACHING},
@@ -89,6 +125,7 @@ FACES: Mapping[str, Mapping[str, str]] = {
     "datasets.logging": _LOGGING,
     "datasets.naming": {**_NAMING},
     "datasets.splits": {**_SPLITS, **_READING},
+    "datasets.table": _TABLES,
     "datasets.tasks": {**_TASKS, **_at("datasets_core.scripting.tasks", "task_template_from_dict")},
     "datasets.tasks.audio_classification": {**_TASKS},
     "datasets.tasks.automatic_speech_recognition": {**_TASKS},
@@ -98,12 +135,18 @@ FACES: Mapping[str, Mapping[str, str]] = {
     "datasets.tasks.question_answering": {**_TASKS},
     "datasets.tasks.summarization": {**_TASKS},
     "datasets.tasks.text_classification": {**_TASKS},
-    "datasets.utils": {**_VERSION, **_BARS, **_CHECKS, **_DOWNLOADS},
+    "datasets.utils": {**_VERSION, **_BARS, **_CHECKS, **_DOWNLOADS, **_VALUES, **_FILES},
     "datasets.utils.download_manager": {**_DOWNLOADS},
+    "datasets.utils.file_utils": {**_FILES, **_PATHS, **_WALKS, **_DOWNLOAD_CONFIG},
     "datasets.utils.info_utils": {**_CHECKS, **_ERRORS},
     "datasets.utils.logging": _LOGGING,
-    "datasets.utils.tqdm": {**_BARS},
+    "datasets.utils.py_utils": _VALUES,
+    "datasets.utils.streaming_download_manager": {**_PATHS, **_WALKS},
+    "datasets.utils.tqdm": {**_BARS, **_TQDM},
+    "datasets.utils.tqdm_utils": {**_BARS, **_TQDM},
+    "datasets.utils.typing": {"NestedDataStructureLike": "typing:Any", "PathLike": "os:PathLike"},
     "datasets.utils.version": {**_VERSION},
+    **_PACKAGED,
 }  # fmt: skip
 """Old module → its names → `home.module:name`, or `home.module` alone; `*` names a module all of whose names it has."""
 
@@ -115,5 +158,11 @@ REASONS: Mapping[str, str] = {
     "datasets.Metric": _METRICS,
     "datasets.MetricInfo": _METRICS,
     "datasets.metric": _METRICS,
+    "datasets.lazy_imports": "import the package itself, in the function that uses it",
+    "datasets.list_datasets": "it asked the Hub, and 'huggingface_hub' does: huggingface_hub.list_datasets()",
+    "datasets.utils.file_utils.cached_path": "files are fetched by the methods of dl_manager",
+    "datasets.utils.file_utils.get_from_cache": "files are fetched by the methods of dl_manager",
+    "datasets.utils.file_utils.http_get": "files are fetched by the methods of dl_manager",
+    "datasets.utils.cached_path": "files are fetched by the methods of dl_manager",
 }
 """Full old name, or a name alone → what to do where it is missing."""

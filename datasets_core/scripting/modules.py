@@ -63,6 +63,11 @@ class Script:
         return sha.hexdigest()
 
     @property
+    def is_of_old_datasets(self) -> bool:
+        """Whether it was written for Hugging Face `datasets`."""
+        return any(name == "datasets" for each in self.modules for name, _ in scan(each.path, each.text).needed)
+
+    @property
     def package(self) -> str:
         """The name of the package that its modules live in."""
         place = hashlib.sha256(f"{self.path}\0{self.digest}".encode()).hexdigest()
@@ -86,6 +91,8 @@ def read_script(path: str | os.PathLike[str]) -> Script:
     names = {stem, ""}
     for module in modules:  # grows while it is walked
         inside = module.name.split(".") if module.is_package else module.name.split(".")[:-1]
+        if module is modules[0]:
+            inside = []  # the dots of its name are those of a file
         imports = scan(module.path, module.text)
         opened = [(each, _beside(_root_of(module, folder), inside, each, module.path)) for each in imports.relative]
         opened += [(each, files_of(folder, each, but=full)) for each in imports.collected]

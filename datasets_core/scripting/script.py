@@ -125,6 +125,7 @@ def load(script: Script, *, deadline: Deadline | None = None) -> type[DatasetBui
             found = _builder_in(module, script)
             if found.__module__.startswith(f"{package}."):
                 found.script = _Shipped(script)  # type: ignore[attr-defined]
+                found.is_of_old_datasets = script.is_of_old_datasets
             _finder.classes[package] = found
         return found
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from datasets_core.building.checks import check_downloads, check_manifest, check_shards, check_splits
+from datasets_core.building.checks import check_downloads, check_manifest, check_shards, check_splits, recorded_downloads
 from datasets_core.errors import (
     DamagedShardError,
     ExpectedMoreSplitsError,
@@ -72,7 +72,7 @@ def test_downloads_are_compared_where_both_sides_are_known():
 
 def test_the_first_rows_of_a_dataset_are_compared_in_their_downloads_only():
     recorded = DatasetInfo(splits=[{"name": "train", "num_examples": 9}], download_checksums={"http://a/x": {"num_bytes": 4}})
-    builder = SimpleNamespace(is_partial=False, recorded=recorded, label="reviews")
+    builder = SimpleNamespace(is_partial=False, recorded=recorded, label="reviews", is_of_old_datasets=False)
     found = DatasetInfo(splits=[{"name": "train", "num_examples": 3}])
 
     check_manifest(builder, Manifest(found, max_rows=3), recorded.download_checksums, ALL)
@@ -88,3 +88,10 @@ def test_a_shard_of_other_bytes_is_named(tmp_path):
 
     with pytest.raises(DamagedShardError, match=r"a\.arrow.*sha256"):
         check_shards(str(tmp_path), manifest)
+
+
+@pytest.mark.parametrize(("is_old", "mode", "compared"), [(True, BASIC, False), (True, ALL, True), (False, BASIC, True)])
+def test_downloads_of_old_scripts_count_under_all_checks(is_old: bool, mode: VerificationMode, compared: bool) -> None:
+    recorded = DatasetInfo(download_checksums={"https://x.org/a": {"num_bytes": 1, "checksum": None}})
+    builder = SimpleNamespace(recorded=recorded, is_of_old_datasets=is_old)
+    assert (recorded_downloads(builder, mode) is not None) is compared

@@ -27,6 +27,8 @@ class Part:
 
 
 class Author:
+    is_of_old_datasets = False
+
     label = "reviews"
 
     def __init__(self, pairs, features=None):

@@ -134,3 +134,11 @@ TEXTS = ["x = 1  # From: https://example.com", '"\\n\\nfrom .a import x  # From:
 @pytest.mark.parametrize("text", TEXTS)
 def test_other_comments_are_no_includes(tmp_path: Path, text: str) -> None:
     assert list(_read(_script(tmp_path, text))) == ["main"]
+
+
+def test_the_dots_of_a_script_s_name_are_no_packages(tmp_path: Path) -> None:
+    (tmp_path / "a.b-c.py").write_text("import datasets\nfrom .words import ALL\n")
+    (tmp_path / "words.py").write_text("ALL = []\n")
+    script = read_script(tmp_path / "a.b-c.py")
+    assert [module.name for module in script.modules] == ["a.b-c", "words"]
+    assert script.is_of_old_datasets

@@ -66,6 +66,16 @@ def test_a_changed_module_beside_the_script_is_seen_at_once(tmp_path: Path) -> N
     assert (_tag(old), _tag(load_script(path))) == (1, 2)
 
 
+def test_modules_of_a_package_beside_the_script_are_those_that_were_read(tmp_path: Path) -> None:
+    text = "from .parts import inner\nfrom .parts.inner import VALUE\n"
+    path = _write(tmp_path, _text(before=text, after="    TAG = (VALUE, inner.datasets.__name__)\n"))
+    _write(tmp_path / "parts", "from .inner import VALUE\n", "__init__.py")
+    _write(tmp_path / "parts", "import datasets\nVALUE = datasets.Version('1.2.3').minor\n", "inner.py")
+    value, name = _tag(load_script(path))
+    assert (value, name) == (2, "datasets_core.scripting.faces.datasets")
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
 def test_two_scripts_of_one_name_do_not_meet(tmp_path: Path) -> None:
     text = _text(before="from .other import VALUE\n", after="    TAG = VALUE\n")
     one, two = _write(tmp_path / "one", text), _write(tmp_path / "two", text)

@@ -1,0 +1,67 @@
+"""Values as Hugging Face `datasets` 1 to 3 took them: by the constructors of Python, whatever that leaves out.
+
+Published scripts rely on it: a price of 1.5 in a column of integers was 1 there, "False" in a column of booleans was True, and
+bytes in a column of strings were their repr.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.errors import CastError
+from datasets_core.features.values import as_elements, coercer, is_missing, plain_scalar, shown
+
+types = pa.types
+
+
+def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    """A function that makes of a value (never None) what those versions stored under `arrow_type`, or raises CastError.
+
+    >>> loose_coercer(pa.int8())(1.5), loose_coercer(pa.bool_())("False"), loose_coercer(pa.string())(b"a")
+    (1, True, "b'a'")
+    """
+    exact = coercer(arrow_type)
+    made: Callable[[Any], Any] | None = None
+    if types.is_string(arrow_type):
+        return lambda value: exact(str(value))
+    if types.is_boolean(arrow_type):
+        made = bool
+    elif types.is_integer(arrow_type):
+        made = int
+    elif types.is_floating(arrow_type):
+        made = float
+    elif types.is_date(arrow_type):
+        made = _day
+
+    def coerce(value: Any) -> Any:
+        if is_missing(value):
+            return None
+        if made is None:
+            return exact(value)
+        try:
+            plain = made(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise CastError(f"{shown(value)} ({type(value).__name__}) is no {arrow_type}.") from error
+        return plain if made is float else exact(plain)
+
+    return coerce
+
+
+def _day(value: Any) -> Any:
+    value = plain_scalar(value)
+    if not isinstance(value, datetime.datetime):
+        return value
+    return value.date() if value.tzinfo is None else value.astimezone(datetime.UTC).date()
+
+
+def loose_elements(value: Any) -> list[Any]:
+    """The elements of whatever stands for a list: text is a list of letters, and a dict one of its keys.
+
+    >>> loose_elements("ab"), loose_elements({"a": 1})
+    (['a', 'b'], ['a'])
+    """
+    return list(value) if isinstance(value, (str, Mapping)) else as_elements(value)

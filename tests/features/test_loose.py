@@ -1,0 +1,56 @@
+"""Values that do not fit are taken as Hugging Face `datasets` 1 to 3 took them."""
+
+import datetime as dt
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from datasets_core.errors import CastError, CellCastError
+from datasets_core.features.base import List, Value
+from datasets_core.features.codec import RowEncoder
+from datasets_core.features.loose import loose_coercer, loose_elements
+from datasets_core.features.schema import Features
+
+
+@pytest.mark.parametrize(
+    ("arrow_type", "value", "stored"),
+    [
+        (pa.int32(), 1.9, 1),
+        (pa.int32(), "7", 7),
+        (pa.bool_(), "False", True),
+        (pa.bool_(), "", False),
+        (pa.bool_(), 2, True),
+        (pa.string(), b"a", "b'a'"),
+        (pa.string(), [1], "[1]"),
+        (pa.float32(), "1e3", 1000.0),
+        (pa.date32(), dt.datetime(2020, 1, 2, 23), dt.date(2020, 1, 2)),
+        (pa.date32(), dt.datetime(2020, 1, 2, 23, tzinfo=dt.timezone(-dt.timedelta(hours=2))), dt.date(2020, 1, 3)),
+        (pa.binary(), "a", b"a"),
+    ],
+)
+def test_a_value_is_made_to_fit(arrow_type: pa.DataType, value: Any, stored: Any) -> None:
+    assert loose_coercer(arrow_type)(value) == stored
+
+
+@pytest.mark.parametrize(
+    ("arrow_type", "value"), [(pa.int8(), "x"), (pa.int8(), 300), (pa.float64(), "1,5"), (pa.bool_(), np.array([1, 2]))]
+)
+def test_what_no_constructor_takes_is_refused(arrow_type: pa.DataType, value: Any) -> None:
+    with pytest.raises(CastError):
+        loose_coercer(arrow_type)(value)
+
+
+def test_elements_of_a_text_are_its_letters() -> None:
+    assert loose_elements("ab") == ["a", "b"]
+    with pytest.raises(CastError):
+        loose_elements(5)
+
+
+def test_an_encoder_is_exact_unless_it_is_told_otherwise() -> None:
+    features = Features({"n": Value("int32"), "many": List(Value("int64"))})
+    rows = [{"n": 1.5, "many": np.array([0.5, 2.0]), "other": "left out"}]
+    assert RowEncoder(features, is_loose=True).encode(rows).to_pylist() == [{"n": 1, "many": [0, 2]}]
+    with pytest.raises(CellCastError, match="no such column"):
+        RowEncoder(features).encode(rows)
