@@ -31,14 +31,18 @@ from datasets_core.confine.scratch import clear
 from datasets_core.confine.template import Forked, Template, stop, template
 from datasets_core.errors import (
     ConfinementUnavailableError,
+    DatasetDiskError,
     DatasetsCoreError,
     DeniedAccessError,
+    ScriptMemoryError,
     ScriptTimeoutError,
     WorkerDiedError,
 )
 
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
+_EXIT_SECONDS = 1.0  # between the end of a pipe and the end of the process that held it
+_LOOK_SECONDS = 1.0  # how often the disk is looked at
 _PIPE_BYTES = 1 << 20
 _MAX_DENIALS = 1000
 _SERVE = "datasets_core.confine.served:serve"
@@ -125,6 +129,10 @@ def _memory(cage: Cage) -> int:
     return limits.memory_bytes() if cage.memory_bytes is None else cage.memory_bytes
 
 
+def _cpu(cage: Cage) -> int | None:
+    return settings().confined_cpu_seconds if cage.cpu_seconds is None else cage.cpu_seconds
+
+
 def _local_time() -> dict[str, str]:
     return {"TZ": os.environ["TZ"]} if os.environ.get("TZ") else {}
 
@@ -146,6 +154,7 @@ class Confined:
         self._incoming = Incoming(replies, max_payload_bytes=_memory(cage))
         self._output = Output(output, script=cage.script)
         self._notices: Notices | None = None
+        self._looked, self._kept_free = time.monotonic(), limits.kept_free(cage.scratch)
         self._num_known = 0  # denials before the present request
         self._release = weakref.finalize(self, held.release)
         os.set_blocking(requests, False)
@@ -198,7 +207,7 @@ class Confined:
             "readable": [os.path.realpath(path) for path in self.cage.readable],
             "environment": {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "LOGNAME": "nobody", "USER": "nobody", **_local_time()},
             "memory_bytes": _memory(self.cage),
-            "cpu_seconds": self.cage.cpu_seconds or settings().confined_cpu_seconds,
+            "cpu_seconds": _cpu(self.cage),
             "file_bytes": limits.file_bytes(self.cage.scratch) if self.cage.file_bytes is None else self.cage.file_bytes,
             "machine": found.machine,
             "landlock": found.landlock,
@@ -282,10 +291,13 @@ class Confined:
         try:
             yield
         except _Ended:
+            if not _readable(self._forked.watched, _EXIT_SECONDS):
+                self.kill()
+                message = f"The confined process of {self.cage.script} closed its pipe, and was stopped. Do not trust it."
+                raise WorkerDiedError(message) from None
             self.kill()
-            raise error_of_end(
-                self._held.end, self.cage.script, memory_bytes=_memory(self.cage), tail=self._output.tail
-            ) from None
+            limit, seconds, tail = _memory(self.cage), _cpu(self.cage), self._output.tail
+            raise error_of_end(self._held.end, self.cage.script, memory_bytes=limit, cpu_seconds=seconds, tail=tail) from None
         except PipeError as error:
             self.kill()
             message = f"The confined process of {self.cage.script} sent {error}, and was stopped. Do not trust it."
@@ -338,12 +350,14 @@ class Confined:
     def _raised(self, message: Message) -> DatasetsCoreError:
         """The error that it told of; what that shows need not be warned of."""
         error = raised(message.head, script=self.cage.script)
+        if isinstance(error, ScriptMemoryError):
+            return ScriptMemoryError(self.cage.script, limit=_memory(self.cage))
         if isinstance(error, DeniedAccessError):
             told = denial_of(vars(error))
             by_kernel = [each for each in self.denials[self._num_known :] if each.path is None]
             if told.tried.startswith(UNNAMED) and by_kernel:
-                error = DeniedAccessError(by_kernel[-1].tried, path=told.path, line=told.line)
-                told = by_kernel[-1]
+                said = DeniedAccessError(by_kernel[-1].tried, path=told.path, line=told.line)
+                error, said.__notes__, told = said, error.__notes__, by_kernel[-1]
             self.denials = [each for each in self.denials if each != told]
         return error
 
@@ -365,11 +379,13 @@ class Confined:
 
     def _wait(self, descriptor: int, events: int, deadline: float | None) -> bool:
         """Wait for the pipe, showing what is printed meanwhile; False if time is over first."""
-        seconds = None if deadline is None else deadline - time.monotonic()
-        if seconds is not None and seconds <= 0:
+        now = time.monotonic()
+        if deadline is not None and deadline <= now:
             return False
+        if now - self._looked > _LOOK_SECONDS:
+            self._look_at_disk(now)
         self._waiting.register(descriptor, events)
-        happened = dict(self._waiting.poll(None if seconds is None else seconds * 1000))
+        happened = dict(self._waiting.poll(1000 * min(_LOOK_SECONDS, _LOOK_SECONDS if deadline is None else deadline - now)))
         self._waiting.unregister(descriptor)
         if self._output.descriptor in happened and not self._output.drain():
             self._waiting.unregister(self._output.descriptor)
@@ -380,7 +396,14 @@ class Confined:
                     self._note(denial)
             else:
                 self._waiting.unregister(self._notices.descriptor)  # the process has ended
-        return bool(happened)
+        return True
+
+    def _look_at_disk(self, now: float) -> None:
+        """Many small files fill a disk as well as a large one."""
+        self._looked = now
+        if limits.free(self.cage.scratch) < self._kept_free:
+            reason = "a confined script has filled the disk with files of its own"
+            raise DatasetDiskError(self.cage.scratch, reason, free=limits.free(self.cage.scratch))
 
     def _out_of_turn(self, kind: Kind) -> NoReturn:
         raise PipeError(f"a {kind.name.lower()} out of turn")

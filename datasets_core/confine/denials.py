@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from typing import Any
 from datasets_core.errors import DeniedAccessError, DeniedAccessWarning
 from datasets_core.redact import redact
 
+_IMPORT = "<frozen importlib._bootstrap>"
+_CURIOUS = ("/platform.py", "/uuid.py", "/ctypes/util.py")  # they ask other programs, and do without
 _MAX_TEXT = 300
 _MAX_DENIALS = 200
 UNNAMED = "do what is denied"  # begins what was tried, where only the system's refusal is known
@@ -108,8 +111,12 @@ class Watch:
                     return self._by_path[path]
                 if self._is_inside(path, writing=True) or not os.access(path, os.R_OK):
                     return None  # it is its own, or none that the user can read
-                return Denial(f"open {_cut(path)!r}", *self._place(error.__traceback__))
-        return None if error.errno is None else Denial(f"{UNNAMED} ({_cut(text)})", *self._place(error.__traceback__))
+                return Denial(f"open {_cut(path)!r}", *self._place_of(error))
+        if error.errno is None:
+            return None
+        through = {os.path.basename(os.path.dirname(each.filename)) for each in traceback.extract_tb(error.__traceback__)}
+        tried = "start processes (multiprocessing)" if "multiprocessing" in through else f"{UNNAMED} ({_cut(text)})"
+        return Denial(tried, *self._place_of(error))
 
     def _table(self) -> dict[str, Callable[..., None]]:
         refused: dict[str, Callable[..., str]] = {
@@ -168,28 +175,38 @@ class Watch:
         raise DeniedAccessError(denial.tried, path=denial.path, line=denial.line)
 
     def _note(self, tried: str) -> Denial:
-        denial = Denial(tried[: 2 * _MAX_TEXT], *self._place())
-        if denial not in self.denials and len(self.denials) < _MAX_DENIALS:
+        place = self._place()
+        denial = Denial(tried[: 2 * _MAX_TEXT], *(place or (None, None)))
+        if place is not None and denial not in self.denials and len(self.denials) < _MAX_DENIALS:
             self.denials.append(denial)
             self.unsent.append(denial)
         return denial
 
-    def _place(self, traceback: Any = None) -> tuple[str | None, int | None]:
-        """The innermost line that is the script's."""
-        if traceback is not None:
-            while traceback.tb_next is not None and not self._is_trusted(traceback.tb_next.tb_frame.f_code.co_filename):
-                traceback = traceback.tb_next
-            return traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
+    def _place(self) -> tuple[str | None, int | None] | None:
+        """The innermost line that is the script's; None for what is not its doing: an import of an installed package, or the
+        standard library finding out about the machine.
+        """
         frame: FrameType | None = sys._getframe(1)
+        unnamed: tuple[str | None, int | None] = (None, None)
         while frame is not None:
             name = frame.f_code.co_filename
+            if name == _IMPORT or (name.endswith(_CURIOUS) and self._is_trusted(name)):
+                return None
             if not self._is_trusted(name):
-                return name, frame.f_lineno
+                if name.startswith("/"):
+                    return name, frame.f_lineno
+                unnamed = unnamed if unnamed[0] else (name, frame.f_lineno)
             frame = frame.f_back
-        return None, None
+        return unnamed
+
+    def _place_of(self, error: BaseException) -> tuple[str | None, int | None]:
+        """The innermost line of a traceback that is the script's."""
+        lines = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
+        own = [line for line in lines if not self._is_trusted(line[0])]
+        return next((line for line in reversed(own) if line[0].startswith("/")), own[-1] if own else (None, None))
 
     def _is_trusted(self, name: str) -> bool:
-        return name.startswith(("<frozen ", *self._trusted))
+        return name.startswith(("<frozen ", *self._trusted)) or not name.startswith(("/", "<"))  # "pyarrow/error.pxi"
 
     def _request(self, url: str, *_: object) -> None:
         if not url.lower().startswith(("file:", "data:")):

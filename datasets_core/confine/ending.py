@@ -12,13 +12,16 @@ from datasets_core.errors import DatasetsCoreError, DeniedAccessError, ScriptMem
 _OUT_OF_MEMORY = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of memory")
 
 
-def error_of_end(end: Mapping[str, Any], script: str, *, memory_bytes: int | None, tail: str) -> DatasetsCoreError:
+def error_of_end(
+    end: Mapping[str, Any], script: str, *, memory_bytes: int, cpu_seconds: int | None, tail: str
+) -> DatasetsCoreError:
     """The error that says why a confined process ended before it had answered.
 
     Args:
         end: what the template tells of it.
         script: the script.
         memory_bytes: memory that it might take.
+        cpu_seconds: processor time that it might take.
         tail: the last that it printed.
     """
     status = end.get("status")
@@ -31,14 +34,15 @@ def error_of_end(end: Mapping[str, Any], script: str, *, memory_bytes: int | Non
     number = os.WTERMSIG(status)
     if number == signal.SIGSYS:
         return DeniedAccessError("make a system call of another machine (SIGSYS)", path=script)
+    is_late = cpu_seconds is not None and end.get("cpu", 0.0) >= cpu_seconds
+    if number == signal.SIGXCPU or (number == signal.SIGKILL and is_late):
+        how = f"used up its processor time ({end.get('cpu', 0.0):.0f} s)"
+        return WorkerDiedError(f"The confined process of {script} {how}. Raise the setting confined_cpu_seconds.")
     if any(words in tail for words in _OUT_OF_MEMORY) or (
-        number == signal.SIGKILL and memory_bytes is not None and end.get("max_rss", 0) > memory_bytes // 2
+        number == signal.SIGKILL and end.get("max_rss", 0) > memory_bytes // 2
     ):
         return ScriptMemoryError(script, limit=memory_bytes)
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    if number == signal.SIGXCPU:
-        how = f"used up its processor time ({end.get('cpu', 0):.0f} s)"
-        return WorkerDiedError(f"{script} {how}. Raise the setting confined_cpu_seconds.")
     if number == signal.SIGKILL:
         how = "was killed, by somebody else or for want of memory on the machine"
         return WorkerDiedError(f"The confined process of {script} {how} (SIGKILL). Run it again, with less beside it.")

@@ -31,14 +31,18 @@ def memory_bytes() -> int:
 def file_bytes(folder: str) -> int:
     """The size of one file that a confined script may write in `folder`, as the settings say, else what is free there."""
     chosen = settings().confined_file_bytes
-    return chosen if chosen is not None else free_bytes(folder)
+    return chosen if chosen is not None else free(folder) - kept_free(folder)
 
 
-def free_bytes(folder: str) -> int:
-    """What is free on the disk of `folder`, less 1 GiB, or half of it where there is less."""
+def free(folder: str) -> int:
+    """What is free on the disk of `folder`, in bytes."""
     found = os.statvfs(folder)
-    free = found.f_bavail * found.f_frsize
-    return max(free - _KEPT_FREE, free // 2)
+    return found.f_bavail * found.f_frsize
+
+
+def kept_free(folder: str) -> int:
+    """What a confined script must leave free there: 1 GiB, or half of what is free where that is less."""
+    return min(_KEPT_FREE, free(folder) // 2)
 
 
 def num_tasks() -> int:
@@ -81,7 +85,7 @@ def _limit(what: int, soft: int, hard: int | None = None) -> None:
 
 
 def _address_space() -> int:
-    with open("/proc/self/statm", encoding="ascii") as file:
+    with open("/proc/self/statm", encoding="utf-8") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 
 

@@ -32,10 +32,10 @@ def site_folders() -> tuple[str, ...]:
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
 _FACTS = (
     *("/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo", "/etc/mime.types", "/etc/apache2/mime.types"),
-    *("/sys/devices/system/cpu", "/sys/fs/cgroup/cpu.max", "/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm/overcommit_memory"),
+    *("/sys/devices/system/cpu", "/sys/fs/cgroup", "/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm/overcommit_memory"),
     *("/dev/random", "/dev/urandom", "/dev/zero"),
 )
-_OWN = ("maps", "stat", "statm", "status")  # of this process; not its environment, nor its descriptors
+_OWN = ("cgroup", "maps", "stat", "statm", "status")  # of this process; not its environment, nor its descriptors
 
 DEVICES = ("/dev/null", "/dev/full")
 

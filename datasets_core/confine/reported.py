@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import traceback
 from collections.abc import Mapping
 from typing import Any
 
 from datasets_core import errors
 from datasets_core.confine.denials import Denial
-from datasets_core.errors import DatasetGenerationError, DatasetsCoreError, DeniedAccessError, ScriptMemoryError
+from datasets_core.errors import (
+    DatasetDiskError,
+    DatasetGenerationError,
+    DatasetsCoreError,
+    DeniedAccessError,
+    ScriptMemoryError,
+)
 
 _MAX_TEXT = 20_000
 _MAX_FACTS = 100
@@ -27,6 +34,9 @@ def head_of(error: BaseException, denial: Denial | None = None) -> dict[str, Any
     """
     if denial is not None:
         error = DeniedAccessError(denial.tried, path=denial.path, line=denial.line).with_traceback(error.__traceback__)
+    elif isinstance(error, OSError) and error.errno == errno.EFBIG and not _is_ours(error):
+        place = error.filename or "a file of a confined script"
+        error = DatasetDiskError(str(place), "it is larger than the setting confined_file_bytes allows, or than what is free")
     elif _is_memory(error):
         error = ScriptMemoryError("A confined script").with_traceback(error.__traceback__)
     facts = {name: value for name, value in vars(error).items() if _is_plain(value)} if _is_ours(error) else {}
@@ -51,7 +61,7 @@ def _is_memory(error: BaseException) -> bool:
     for _ in range(20):
         if seen is None:
             return False
-        if isinstance(seen, MemoryError):
+        if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno == errno.ENOMEM):
             return not isinstance(error, ScriptMemoryError)
         seen = seen.__cause__ or seen.__context__
     return False

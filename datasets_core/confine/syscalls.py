@@ -38,10 +38,10 @@ clone 56 220, clone3 435 435, ioctl 16 29, fcntl 72 25, prctl 157 167, prlimit64
 openat2 437 437, sched_setaffinity 203 122
 """
 
-# Modes and times of files, which Landlock does not cover: done as if, in the scratch folder, and refused elsewhere.
+# Modes, owners and times of files, which Landlock does not cover: done as if, in the scratch folder, and refused elsewhere.
 _PRETENDED = """
-chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, utime 132 -, utimes 235 -, futimesat 261 -,
-utimensat 280 88
+chown 92 -, fchown 93 55, lchown 94 -, fchownat 260 54, chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452,
+utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88
 """
 
 # Extended attributes: as if the file system had none.
@@ -67,18 +67,17 @@ shmdt 67 197, semget 64 190, semop 65 193, semctl 66 191, semtimedop 220 192, ms
 msgrcv 70 188, msgctl 71 187, mq_open 240 180, mq_unlink 241 181, inotify_init 253 -, inotify_init1 294 26,
 inotify_add_watch 254 27, fanotify_init 300 262, fanotify_mark 301 263, open_by_handle_at 304 265,
 name_to_handle_at 303 264, quotactl 179 60, quotactl_fd 443 443, link 86 -, linkat 265 37, symlink 88 -,
-symlinkat 266 36, mknod 133 -, mknodat 259 33, truncate 76 45, chown 92 -, fchown 93 55, lchown 94 -, fchownat 260 54,
-setuid 105 146, setgid 106 144, setreuid 113 145, setregid 114 143, setresuid 117 147, setresgid 119 149,
-setgroups 116 159, setfsuid 122 151, setfsgid 123 152, capset 126 91, setsid 112 157, setpgid 109 154,
-personality 135 92, setpriority 141 140, ioprio_set 251 30, sched_setscheduler 144 119, sched_setparam 142 118,
-sched_setattr 314 274, setrlimit 160 164, reboot 169 142, kexec_load 246 104, kexec_file_load 320 294,
-init_module 175 105, finit_module 313 273, delete_module 176 106, swapon 167 224, swapoff 168 225, acct 163 89,
-syslog 103 116, settimeofday 164 170, clock_settime 227 112, clock_adjtime 305 266, adjtimex 159 171,
-sethostname 170 161, setdomainname 171 162, iopl 172 -, ioperm 173 -, modify_ldt 154 -, vhangup 153 58, sync 162 81,
-syncfs 306 267, splice 275 76, tee 276 77, vmsplice 278 75, migrate_pages 256 238, move_pages 279 239, seccomp 317 277,
-landlock_create_ruleset 444 444, landlock_add_rule 445 445, landlock_restrict_self 446 446, lookup_dcookie 212 18,
-nfsservctl 180 42, uselib 134 -, io_setup 206 0, io_submit 209 2, io_destroy 207 1, signalfd 282 -, signalfd4 289 74,
-remap_file_pages 216 234, mlock 149 228, mlock2 325 284, munlock 150 229, mlockall 151 230, munlockall 152 231
+symlinkat 266 36, mknod 133 -, mknodat 259 33, truncate 76 45, setuid 105 146, setgid 106 144, setreuid 113 145,
+setregid 114 143, setresuid 117 147, setresgid 119 149, setgroups 116 159, setfsuid 122 151, setfsgid 123 152,
+capset 126 91, setsid 112 157, setpgid 109 154, personality 135 92, setpriority 141 140, ioprio_set 251 30,
+sched_setscheduler 144 119, sched_setparam 142 118, sched_setattr 314 274, setrlimit 160 164, reboot 169 142,
+kexec_load 246 104, kexec_file_load 320 294, init_module 175 105, finit_module 313 273, delete_module 176 106,
+swapon 167 224, swapoff 168 225, acct 163 89, syslog 103 116, settimeofday 164 170, clock_settime 227 112,
+clock_adjtime 305 266, adjtimex 159 171, sethostname 170 161, setdomainname 171 162, iopl 172 -, ioperm 173 -,
+modify_ldt 154 -, vhangup 153 58, sync 162 81, syncfs 306 267, splice 275 76, tee 276 77, vmsplice 278 75,
+migrate_pages 256 238, move_pages 279 239, seccomp 317 277, landlock_create_ruleset 444 444, landlock_add_rule 445 445,
+landlock_restrict_self 446 446, lookup_dcookie 212 18, nfsservctl 180 42, uselib 134 -, io_setup 206 0, io_submit 209 2,
+io_destroy 207 1, signalfd 282 -, signalfd4 289 74, remap_file_pages 216 234
 """
 
 MACHINES = ("x86_64", "aarch64")
@@ -105,7 +104,7 @@ def ruled(machine: str) -> dict[str, int]:
 
 
 def pretended(machine: str) -> dict[str, int]:
-    """System calls that change modes and times of files."""
+    """System calls that change modes, owners and times of files."""
     return _table(_PRETENDED, machine)
 
 
