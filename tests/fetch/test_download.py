@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from datasets_core import files
 from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
@@ -179,9 +180,29 @@ def test_download_custom_that_writes_nothing_is_told(manager):
         manager.download_custom("x://1", lambda url, path: None)
 
 
-def test_a_beam_script_is_refused_clearly(manager):
-    with pytest.raises(ConfigurationError, match="Beam"):
-        manager.ship_files_with_pipeline("a", None)
+class _Pipeline:
+    """As much of a pipeline of Apache Beam as shipping files looks at."""
+
+    def __init__(self, **options):
+        self.options = self
+        self._all = options
+
+    def get_all_options(self):
+        return self._all
+
+
+@pytest.mark.parametrize("options", [{}, {"temp_location": None}, {"temp_location": "/tmp/beam"}])
+def test_a_pipeline_of_this_machine_sees_files_where_they_are(manager, options):
+    assert manager.ship_files_with_pipeline({"a": ["b"]}, _Pipeline(**options)) == {"a": ["b"]}
+
+
+def test_files_go_where_a_pipeline_elsewhere_sees_them(manager, tmp_path):
+    (tmp_path / "one.txt").write_bytes(b"one")
+    place = f"memory://ship/{tmp_path.name}"
+    found = manager.ship_files_with_pipeline({"a": str(tmp_path / "one.txt")}, _Pipeline(temp_location=place))
+    assert found == {"a": f"{place}/downloads/one.txt"}
+    with files.open_binary(found["a"]) as copy:
+        assert copy.read() == b"one"
 
 
 def test_manual_dir_is_the_data_dir_and_nothing_streams():
