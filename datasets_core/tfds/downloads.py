@@ -6,8 +6,11 @@ import bz2
 import dataclasses
 import enum
 import gzip
+import io
 import os
 import posixpath
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -152,7 +155,74 @@ class Members:
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         for name, file in ArchiveIterable(self.source, None, is_left_out):
-            yield posixpath.normpath(name), file
+            yield posixpath.normpath(name), file if file.seekable() else SeekableMember(file)
+
+
+class SeekableMember(io.BufferedIOBase):
+    """A member of a compressed archive, which can only be read onwards: it is read whole when somebody looks into it.
+
+    >>> file = SeekableMember(io.BytesIO(b"abc"))
+    >>> file.read(), file.seek(1), file.read()
+    (b'abc', 1, b'bc')
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self._inner, self._whole = inner, None  # type: Any, Any
+
+    def _file(self) -> Any:
+        if self._whole is None:
+            self._whole = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed with this one
+            shutil.copyfileobj(self._inner, self._whole)
+            self._whole.seek(0)
+        return self._whole
+
+    @property
+    def name(self) -> Any:
+        """That of the member."""
+        return getattr(self._inner, "name", None)
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """See `io.BufferedIOBase.read`."""
+        return bytes(self._file().read(-1 if size is None else size))
+
+    read1 = read
+
+    def readinto(self, buffer: Any, /) -> int:
+        """See `io.BufferedIOBase.readinto`."""
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """See `io.IOBase.readline`."""
+        return bytes(self._file().readline(-1 if size is None else size))
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """See `io.IOBase.seek`."""
+        self._file().seek(offset, whence)
+        return self.tell()
+
+    def tell(self) -> int:
+        """See `io.IOBase.tell`."""
+        return 0 if self._whole is None else int(self._whole.tell())
+
+    def close(self) -> None:
+        """Close the member, and what was read of it."""
+        for file in (self._whole, self._inner):
+            if file is not None:
+                file.close()
+        super().close()
+
+
+_IN_MEMORY = 64 << 20  # bytes of a member; longer ones go to the disk
 
 
 def is_left_out(name: str) -> bool:

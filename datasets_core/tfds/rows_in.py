@@ -12,11 +12,12 @@ import numpy as np
 from datasets_core.errors import CastError, CellCastError
 from datasets_core.features.base import FeatureType, LargeList, List, Value
 from datasets_core.features.image import is_pillow_image
+from datasets_core.features.labels import ClassLabel
 from datasets_core.features.media import Media
 from datasets_core.files import is_url
 from datasets_core.optional import needed
-from datasets_core.tfds.features import AUDIO, DATASET, VIDEO
-from datasets_core.tfds.kinds import is_optional, kind_of
+from datasets_core.tfds.features import AUDIO, BOX, DATASET, VIDEO
+from datasets_core.tfds.kinds import is_optional, kind_of, np_dtype_of
 
 Change = Callable[[Any], Any]
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -82,8 +83,10 @@ def _change(feature: FeatureType) -> Change | None:
         return _dicts(feature)
     if isinstance(feature, Media):
         return _file
+    if isinstance(feature, ClassLabel):
+        return _label(feature)
     if isinstance(feature, Value):
-        return _text if feature.dtype in ("string", "large_string") else None
+        return _text if _is_text(feature) else _number(feature)
     if not isinstance(feature, (List, LargeList)):
         return None
     kind = kind_of(feature)
@@ -93,10 +96,13 @@ def _change(feature: FeatureType) -> Change | None:
         return lambda value: _listed(_pictures(value), _file, may_lack=False)
     inner, of = feature.feature, _change(feature.feature)
     may_lack = is_optional(inner)
+    if kind.startswith(BOX):
+        return _box(kind)
     if isinstance(inner, Value):
         refused = () if may_lack or _is_float(inner) else (type(None),)
-        refused = (*refused, *(_NUMBERS if of is not None else ()))
-        return lambda value: _plain(list(value) if kind == DATASET and hasattr(value, "__next__") else value, refused)
+        refused = (*refused, *(_NUMBERS if _is_text(inner) else ()))
+        each = None if _is_text(inner) else of
+        return lambda value: _plain(list(value) if kind == DATASET and hasattr(value, "__next__") else value, refused, each)
     return lambda value: _listed(value, of, may_lack=may_lack)
 
 
@@ -130,13 +136,74 @@ def _listed(value: Any, change: Change | None, *, may_lack: bool) -> Any:
     return value if same else made
 
 
-def _plain(value: Any, refused: tuple[type, ...]) -> Any:
-    """A list of numbers or texts: only what kinds it holds is looked at."""
-    if refused and isinstance(value, (list, tuple)):
-        for kind in set(map(type, value)):
-            if issubclass(kind, refused):
-                _refuse("one of its items is None" if kind is type(None) else f"it holds a {kind.__name__}, which is no text")
-    return value
+def _is_text(feature: Value) -> bool:
+    return feature.dtype in ("string", "large_string")
+
+
+def _plain(value: Any, refused: tuple[type, ...], each: Change | None) -> Any:
+    """A list of numbers or texts: only what kinds it holds is looked at, unless some are to be changed."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    kinds = set(map(type, value))
+    for kind in kinds if refused else ():
+        if issubclass(kind, refused):
+            _refuse("one of its items is None" if kind is type(None) else f"it holds a {kind.__name__}, which is no text")
+    return value if each is None or kinds <= _INTEGERS else [item if item is None else each(item) for item in value]
+
+
+_INTEGERS = frozenset({int, *(np.dtype(code).type for code in "bhilqBHILQ")})
+_REAL = (float, np.floating)
+
+
+def _number(feature: Value) -> Change | None:
+    """Numbers as numpy makes them of what is given: texts are read, and fractions cut off for integers."""
+    dtype = np_dtype_of(feature)
+    if dtype.kind not in "iufb":
+        return None
+    changed = (str, bytes, *(_REAL if dtype.kind in "iu" else _NUMBERS if dtype.kind == "b" else ()))
+
+    def number(value: Any) -> Any:
+        if not isinstance(value, changed) or type(value) in (bool, np.bool_):
+            return value
+        if dtype.kind == "b" and isinstance(value, (str, bytes)):
+            _refuse(f"{value!r} is a text, each of which is true but the empty one", "Yield True or False")
+        try:
+            with np.errstate(invalid="raise"):
+                return np.array(value, dtype).item()
+        except (ValueError, OverflowError, FloatingPointError):
+            return value  # the library says what is wrong with it
+
+    return number
+
+
+def _label(feature: ClassLabel) -> Change:
+    """The number of a class, by the names that the feature has now: authors set them when the data is there."""
+
+    def label(value: Any) -> Any:
+        if not isinstance(value, (str, bytes)):
+            return value
+        try:
+            return feature.str2int(value.decode() if isinstance(value, bytes) else value)
+        except CastError as error:
+            _refuse(str(error).rstrip("."), "Set the names, or yield one of them")
+
+    return label
+
+
+def _box(kind: str) -> Change:
+    """The four numbers of a box, checked where they are parts of a picture."""
+    form = kind.removeprefix(BOX).strip() or "REL_YXYX"
+
+    def box(value: Any) -> Any:
+        if not isinstance(value, (list, tuple, np.ndarray)) or len(value) != 4:
+            _refuse(f"{value!r} is no box", "Yield a BBox, or an array of four numbers")
+        if form in ("REL_YXYX", "REL_XYXY") and not all(isinstance(edge, _REAL) and 0 <= edge <= 1 for edge in value):
+            _refuse(f"{value!r} has edges that are no parts of a picture", "Divide them by its height and width")
+        if form in ("REL_YXYX", "YXYX") and (value[2] < value[0] or value[3] < value[1]):
+            _refuse(f"{value!r} ends before it begins", "Yield ymin <= ymax and xmin <= xmax")
+        return value
+
+    return box
 
 
 def _text(value: Any) -> Any:

@@ -127,6 +127,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         if isinstance(config, str) and config and not known and config != "default":
             raise UnknownConfigError(config, dataset=self.name, known=known)
         self._check_config(config)
+        self._manual_dir = None if data_dir is None or not self._is_hosted else os.fspath(data_dir)
         if self._is_hosted:
             library["data_dir"] = data_dir
         else:
@@ -136,6 +137,9 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             library["dataset_name"] = self.name  # the folder's, whatever the script is called
             library["hash"] = ""  # a version stands for its rows, whatever the code that made them looked like
         super().__init__(config_name=config or None, version=version, **library)
+        declared = getattr(self.builder_configs.get(self.config.name), "data_dir", None)
+        if declared is not None:  # an author may have an option of that name, which means something else
+            self.config.data_dir = declared
         self.info.data_dir = self._cache_dir
         if not self._is_hosted:
             self.look_at_built()
@@ -186,7 +190,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         """The splits that the author names, in a dict or in a list."""
         manager = DownloadManager(
             dl_manager,
-            manual_dir=self.config.data_dir or join(self._cache_dir_root, "downloads", "manual"),
+            manual_dir=self._manual_dir or join(self._cache_dir_root, "downloads", "manual"),
             dataset=self.label,
             instructions=self.manual_download_instructions,
         )
@@ -313,8 +317,9 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     def _look_for_manual_files(self, folder: str | os.PathLike[str] | None) -> None:
         """Have the build find the files that the user fetched by hand, where there are any."""
         place = os.fspath(folder) if folder is not None else join(self._cache_dir_root, "downloads", "manual")
-        if folder is not None or (self.config.data_dir is None and os.path.isdir(place)):
-            self.config.data_dir = place
+        if folder is not None or (self._manual_dir is None and os.path.isdir(place)):
+            self._manual_dir = place
+            self.config.data_dir = self.config.data_dir or place
 
     def _found(self) -> Manifest | None:
         """What stands prepared of this version, whole."""

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import logging
 import os
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -220,9 +221,7 @@ def _keys(given: Any) -> Any:
 
 
 def _plain(text: str | None) -> str:
-    import inspect
-
-    return "" if text is None else inspect.cleandoc(text).strip()
+    return "" if text is None else textwrap.dedent(text).strip()
 
 
 def text_beside(path: str | None, name: str) -> str:

@@ -24,7 +24,7 @@ def _sound(path: Any) -> Any:
 
 def test_plain_rows_need_no_change() -> None:
     change = row_change(F.FeaturesDict({"a": np.int8, "b": F.Image(), "c": F.Sequence(np.int8), "d": F.BBoxFeature()}))
-    row = {"a": 1, "b": np.zeros((2, 2, 3), np.uint8), "c": [1, 2], "d": F.BBox(0, 0, 1, 1)}
+    row = {"a": 1, "b": np.zeros((2, 2, 3), np.uint8), "c": [1, 2], "d": F.BBox(0.0, 0.0, 1.0, 1.0)}
     assert change(row) is row
 
 

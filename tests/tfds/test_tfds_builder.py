@@ -1,6 +1,7 @@
 """Builders as TFDS has them: versions, configs, folders, hooks, and the order in which rows are written."""
 
 import ast
+import importlib.util
 import json
 import os
 import pathlib
@@ -14,12 +15,12 @@ from datasets_core import tfds
 from datasets_core.errors import (
     BlockedVersionError,
     ConfigurationError,
-    DatasetBuildError,
     DatasetGenerationError,
     DatasetsCoreError,
     DuplicateKeysError,
     ExperimentalVersionWarning,
     ManualDownloadError,
+    MissingDependencyError,
     MissingVersionError,
     UnknownOptionError,
 )
@@ -298,17 +299,16 @@ def test_a_hook_gets_its_lists_whole(data_dir: str) -> None:
         assert found == {"a": 0, "b": 1, "c": 2, "d": 0}
 
 
-def test_a_hook_that_takes_a_pipeline_gets_none(data_dir: str) -> None:
+@pytest.mark.skipif(importlib.util.find_spec("apache_beam") is not None, reason="Apache Beam is here")
+def test_a_hook_that_takes_a_pipeline_needs_beam(data_dir: str) -> None:
     class Piped(One):
         VERSION = "1.0.0"
 
         def _split_generators(self, dl_manager: Any, pipeline: Any) -> Any:
-            assert pipeline is None
             return {"train": self._generate_examples()}
 
-    builder = Piped(data_dir=data_dir)
-    builder.download_and_prepare()
-    assert list(builder.as_dataset("train")) == [{"x": 1}]
+    with pytest.raises(MissingDependencyError, match="apache_beam"):
+        Piped(data_dir=data_dir).download_and_prepare()
 
 
 @pytest.mark.parametrize("given", [None, 5])
@@ -335,12 +335,16 @@ def test_an_author_who_fails_is_told_where(data_dir: str) -> None:
         Failing(data_dir=data_dir).download_and_prepare()
 
 
-def test_beam_is_not_run(data_dir: str) -> None:
+@pytest.mark.skipif(importlib.util.find_spec("apache_beam") is not None, reason="Apache Beam is here")
+def test_a_builder_of_beam_needs_it(data_dir: str) -> None:
     class Beamed(tfds.core.BeamBasedBuilder):
         VERSION = "1.0.0"
-        _info, _split_generators, _generate_examples = One._info, One._split_generators, One._generate_examples
+        _info, _build_pcollection = One._info, One._generate_examples
 
-    with pytest.raises(DatasetBuildError, match="Beam"):
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return [tfds.core.SplitGenerator("train", {})]
+
+    with pytest.raises(MissingDependencyError, match="apache_beam"):
         Beamed(data_dir=data_dir).download_and_prepare()
 
 
