@@ -36,7 +36,8 @@ _TASKS = _at(
 )  # fmt: skip
 _VERSION = _at("datasets_core.scripting.old_names", "Version")
 _DOWNLOAD_CONFIG = _at("datasets_core.fetch.download_config", "DownloadConfig", "DownloadMode")
-_DOWNLOADS = _at("datasets_core.fetch.download", "DownloadManager") | _DOWNLOAD_CONFIG
+_STREAMED = _at("datasets_core.fetch.streaming_downloads", "StreamingDownloadManager")
+_DOWNLOADS = _at("datasets_core.fetch.download", "DownloadManager") | _STREAMED | _DOWNLOAD_CONFIG
 _DATASETS = _at("datasets_core.dataset.dataset", "Dataset") | _at("datasets_core.dataset.group", "DatasetDict")
 _STREAMS = _at("datasets_core.stream.iterable", "IterableDataset")
 _COMBINE = _at("datasets_core.dataset.combine", "concatenate_datasets", "interleave_datasets")
@@ -110,7 +111,7 @@ FACES: Mapping[str, Mapping[str, str]] = {
     "datasets.download": {**_DOWNLOADS},
     "datasets.download.download_config": {**_DOWNLOAD_CONFIG},
     "datasets.download.download_manager": {**_DOWNLOADS, **_WALKS},
-    "datasets.download.streaming_download_manager": {**_PATHS, **_WALKS},
+    "datasets.download.streaming_download_manager": {**_PATHS, **_WALKS, **_STREAMED},
     "datasets.exceptions": _ERRORS,
     "datasets.features": {**_FEATURES},
     "datasets.features.audio": {**_FEATURES},
@@ -141,7 +142,7 @@ FACES: Mapping[str, Mapping[str, str]] = {
     "datasets.utils.info_utils": {**_CHECKS, **_ERRORS},
     "datasets.utils.logging": _LOGGING,
     "datasets.utils.py_utils": _VALUES,
-    "datasets.utils.streaming_download_manager": {**_PATHS, **_WALKS},
+    "datasets.utils.streaming_download_manager": {**_PATHS, **_WALKS, **_STREAMED},
     "datasets.utils.tqdm": {**_BARS, **_TQDM},
     "datasets.utils.tqdm_utils": {**_BARS, **_TQDM},
     "datasets.utils.typing": {"NestedDataStructureLike": "typing:Any", "PathLike": "os:PathLike"},
