@@ -65,6 +65,7 @@ class DownloadManager:
         identities: URL → the version (its ETag, say) by which a dataset of that file is known; another one is refused.
         downloaded_paths, extracted_paths: what was asked for → where it is.
         local_paths: files of this disk that were asked for, as they are or to be unpacked.
+        leaves_out: of which names of members no file is written when an archive is unpacked.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -75,6 +76,7 @@ class DownloadManager:
     """
 
     is_streaming = False
+    leaves_out: Callable[[str], bool] | None = None
 
     def __init__(
         self,
@@ -450,6 +452,7 @@ class DownloadManager:
                 name=known.url.partition("?")[0] if known else None,
                 force=self.download_config.force_extract,
                 on_bytes=watch.told,
+                leaves_out=self.leaves_out,
             )
         except ArchiveError as error:
             if known is None:

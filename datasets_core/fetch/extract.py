@@ -43,9 +43,12 @@ _CHUNK = 1 << 20
 _FOLDER_MODE = 0o755
 _FILE_MODE = 0o644
 _OnBytes = Callable[[int], object]
+LeavesOut = Callable[[str], bool]
 
 
-def extract(path: str | os.PathLike[str], target: str, *, on_bytes: _OnBytes | None = None) -> None:
+def extract(
+    path: str | os.PathLike[str], target: str, *, on_bytes: _OnBytes | None = None, leaves_out: LeavesOut | None = None
+) -> None:
     """Unpack an archive into the new folder `target`, or one compressed file into the new file `target`.
 
     Links become copies, modes become 0644 and 0755; nothing is left behind where the archive is refused.
@@ -54,6 +57,7 @@ def extract(path: str | os.PathLike[str], target: str, *, on_bytes: _OnBytes | N
         path: a local archive: zip, tar (plain or compressed), gz, bz2, xz, zst or lz4, told by its first bytes.
         target: must not exist.
         on_bytes: told how many more bytes were written.
+        leaves_out: of which names no file is written.
 
     Raises:
         UnsafeArchiveError: a member would leave the folder, is a device, or a limit is passed.
@@ -66,7 +70,7 @@ def extract(path: str | os.PathLike[str], target: str, *, on_bytes: _OnBytes | N
             if archive_kind(source) is None and detect(source) in COMPRESSIONS:
                 _write_single(source, target, told)
             else:
-                _write_members(source, target, told)
+                _write_members(source, target, told, leaves_out or _nothing)
         except BaseException:
             discard(target)
             raise
@@ -76,7 +80,11 @@ def _tell_nobody(count: int) -> None:
     return None
 
 
-def _write_members(archive: str, target: str, on_bytes: _OnBytes) -> None:
+def _nothing(name: str) -> bool:
+    return False
+
+
+def _write_members(archive: str, target: str, on_bytes: _OnBytes, leaves_out: LeavesOut) -> None:
     budget = Budget(archive, os.path.getsize(archive), settings())
     planned = plan(archive, (member for member, _ in walk(archive)), budget)
     if planned.repeated:
@@ -88,7 +96,7 @@ def _write_members(archive: str, target: str, on_bytes: _OnBytes) -> None:
             os.mkdir(os.path.join(target, folder), _FOLDER_MODE)
     written: set[str] = set()
     for member, opener in walk(archive):
-        if member.kind != "file" or member.path in written:
+        if member.kind != "file" or member.path in written or leaves_out(os.path.basename(member.path)):
             continue
         if member.path not in planned.files:
             raise ArchiveError(archive, "changed while it was read", advice="Run again when nobody writes it")
@@ -96,8 +104,9 @@ def _write_members(archive: str, target: str, on_bytes: _OnBytes) -> None:
         with opener() as source, _naming(archive, member.name):
             _write_file(source, os.path.join(target, member.path), member, archive, on_bytes)
     for link, origin in planned.copies:
-        with _naming(archive, link):
-            _copy(target, origin, link, on_bytes)
+        if not leaves_out(os.path.basename(link)) and os.path.exists(os.path.join(target, origin)):
+            with _naming(archive, link):
+                _copy(target, origin, link, on_bytes)
 
 
 def _check_space(target: str, needed: int) -> None:
@@ -175,6 +184,7 @@ class ExtractionCache:
         name: str | None = None,
         force: bool = False,
         on_bytes: _OnBytes | None = None,
+        leaves_out: LeavesOut | None = None,
     ) -> str:
         """The folder (of a single compressed file: the file) that a local archive unpacks to; `path` itself where it is none.
 
@@ -184,6 +194,7 @@ class ExtractionCache:
             name: the name by which the user knows it; by default that of `path`.
             force: unpack again.
             on_bytes: told how many more bytes were written.
+            leaves_out: of which names no file is written; what is unpacked so has a folder of its own.
 
         Raises:
             ArchiveError: as `extract`.
@@ -192,14 +203,15 @@ class ExtractionCache:
             return path
         single = kind in COMPRESSIONS and archive_kind(path) is None
         leaf = plain_name(name or path) if single else ""
-        key = hashlib.sha256(f"{identity or _identity_of(path)}\n{leaf}".encode()).hexdigest()
+        part = "" if leaves_out is None or single else "\nin part"
+        key = hashlib.sha256(f"{identity or _identity_of(path)}\n{leaf}{part}".encode()).hexdigest()
         final = os.path.join(self.folder, key)
         result = os.path.join(final, leaf) if leaf else final
         if not force and _is_whole(final):
             return result
         with files.locked(final + ".lock"):
             if force or not _is_whole(final):
-                self._make(final, leaf, lambda target: extract(path, target, on_bytes=on_bytes))
+                self._make(final, leaf, lambda target: extract(path, target, on_bytes=on_bytes, leaves_out=leaves_out))
         return result
 
     def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:

@@ -251,6 +251,8 @@ class DownloadManager:
     def __init__(self, manager: Any, *, manual_dir: str | None, dataset: str, instructions: str | None) -> None:
         self._manager, self._manual_dir = manager, manual_dir
         self._dataset, self._instructions = dataset, instructions
+        if hasattr(manager, "leaves_out"):
+            manager.leaves_out = is_left_out
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._manager, name)
