@@ -6,6 +6,7 @@ can act on them.  Each class also inherits the builtin that a caller would expec
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
@@ -703,6 +704,7 @@ class DeniedAccessError(DatasetBuildError, PermissionError):
             f"{where} tried to {tried}. Confined scripts have no network, start no processes, and read and write nothing but "
             "their own files; load it with trust_remote_code=True if you trust it."
         )
+        self.errno = errno.EPERM  # by which code knows what is denied
 
 
 class DeniedAccessWarning(UserWarning):

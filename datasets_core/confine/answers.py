@@ -132,8 +132,10 @@ class Answers:
 
     def _downloaded(self, names: list[str]) -> list[str]:
         self._granted.urls([name for name in names if is_remote(name)])
-        asked = [name if is_remote(name) else self._local(name) for name in names]
-        return [self._readable(place) for place in self._manager.download(asked)]
+        for name in names:
+            if not is_remote(name):
+                self._local(name)
+        return [self._readable(place) for place in self._manager.download(names)]
 
     def _extracted(self, names: list[str]) -> list[str]:
         remote = [name for name in names if is_remote(name)]

@@ -22,6 +22,11 @@ CONFIG_FIELDS = (
 )  # fmt: skip
 
 
+def scratch() -> str:
+    """In the confined process: the one folder that it may write."""
+    return os.path.dirname(os.path.realpath(os.environ["HOME"]))
+
+
 class AskedDownloads:
     """Files for a confined script.  The parent fetches and unpacks; what it gave, and lies beside the script, is read here.
 
@@ -69,12 +74,10 @@ class AskedDownloads:
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
         """Unpack archives: see `DownloadManager.extract`.  The parent does it, but for files that the script made itself."""
         asked = list(dict.fromkeys(leaves(path_or_paths)))
-        own = os.path.realpath(os.environ["HOME"] + "/..") + os.sep
+        own = os.path.join(scratch(), "")
         made = [path for path in asked if os.path.realpath(path).startswith(own)]
         places = self._asked("extract", [path for path in asked if path not in made])
-        if made:
-            here = DownloadManager(download_config=DownloadConfig(cache_dir=os.path.join(own, "tmp")))
-            places.update({path: here.extract(path) for path in made})
+        places.update({path: self._here().extract(path) for path in made})
         self.extracted_paths.update({path: place for path, place in places.items() if place != path})
         return mapped(path_or_paths, places.__getitem__)
 
@@ -93,16 +96,9 @@ class AskedDownloads:
         """The given files, and those below the given folders: see `DownloadManager.iter_files`."""
         return iter_files([self._local(path) for path in leaves(paths)])
 
-    def download_custom(self, url_or_urls: Any, custom_download: Any) -> NoReturn:
-        """Refuse: a function of the script has no network.
-
-        Raises:
-            ConfigurationError: always.
-        """
-        raise ConfigurationError(
-            f"download_custom of {self._script} runs a function of the script that needs the network, which a confined script "
-            "does not have. Use download, or pass trust_remote_code=True if you trust the script."
-        )
+    def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
+        """Files by a function of the script: see `DownloadManager.download_custom`.  It runs here, without network."""
+        return self._here().download_custom(url_or_urls, custom_download)
 
     def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> NoReturn:
         """Refuse: pipelines of Beam need the network.
@@ -128,6 +124,10 @@ class AskedDownloads:
 
     def manage_extracted_files(self) -> None:
         """Nothing: the parent removes what is not kept."""
+
+    def _here(self) -> DownloadManager:
+        """A manager for what the script makes itself."""
+        return DownloadManager(self.dataset_name, download_config=DownloadConfig(cache_dir=os.path.join(scratch(), "made")))
 
     def _asked(self, what: str, nested: Any) -> dict[str, str]:
         asked = list(dict.fromkeys(leaves(nested)))

@@ -37,6 +37,7 @@ def class_form(cls: type[DatasetBuilder]) -> dict[str, Any]:
         "yields": cls.yields,
         "shuffle_on_write": bool(cls.shuffle_on_write),
         "requires_version": bool(cls.requires_version),
+        "is_of_old_datasets": bool(cls.is_of_old_datasets),
         "blocked": [
             [[str(version), _reason(reason)] for version, reason in blocked.versions.items()],
             [[str(name), _blocked_form(found)] for name, found in blocked.configs.items()],
@@ -144,7 +145,7 @@ class ClassFacts:
         default: the name of the default one.
         version: its version.
         yields: "rows" or "tables".
-        shuffle_on_write, requires_version: as of `DatasetBuilder`.
+        shuffle_on_write, requires_version, is_of_old_datasets: as of `DatasetBuilder`.
         blocked: versions and configs that its author blocked.
     """
 
@@ -157,6 +158,7 @@ class ClassFacts:
     yields: Any
     shuffle_on_write: bool
     requires_version: bool
+    is_of_old_datasets: bool
     blocked: BlockedVersions
 
     @classmethod
@@ -183,6 +185,7 @@ class ClassFacts:
                 yields=yields,
                 shuffle_on_write=form["shuffle_on_write"] is True,
                 requires_version=form["requires_version"] is True,
+                is_of_old_datasets=form["is_of_old_datasets"] is True,
                 blocked=BlockedVersions(_reasons(versions), {_text(name): _blocked_of(found) for name, found in configs}),
             )
 

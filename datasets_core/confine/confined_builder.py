@@ -34,7 +34,7 @@ from datasets_core.features.schema import Features
 from datasets_core.files import free_bytes
 from datasets_core.meta.checksum_file import CHECKSUMS_NAME
 from datasets_core.meta.data_files import DataFilesDict
-from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.info import DatasetInfo, info_of
 from datasets_core.meta.version import Version
 from datasets_core.store.chunks import ChangedRowsError
 
@@ -179,6 +179,7 @@ class ConfinedBuilder(DatasetBuilder):
         request = {"do": "split_generators", "downloads": form}
         replay = Answers(held.granted, base_path=base_path, folder=folder, record=record)
         told = held.children.named(request, answers(held.granted, record, asked_blind), replay, self._deadline)
+        self._hear(told)
         splits = [_split_of(entry, held.children.script) for entry in told.get("splits", ())]
         self._splits = {split.name: split.gen_kwargs for split in splits}
         return splits
@@ -194,6 +195,7 @@ class ConfinedBuilder(DatasetBuilder):
             for message in replies:
                 head = message.head
                 if "end" in head:  # the last message
+                    self._hear(head)
                     is_changed = head.get("changed") is True
                     continue
                 if "rows" not in head:
@@ -216,6 +218,7 @@ class ConfinedBuilder(DatasetBuilder):
         with contextlib.closing(replies):
             for message in replies:
                 if "end" in message.head:  # the last message
+                    self._hear(message.head)
                     again = message.head.get("reread")
                 else:
                     yield decoded(message.head.get("key"), _key), receiver.table(message.payload)
@@ -239,6 +242,13 @@ class ConfinedBuilder(DatasetBuilder):
             (message,) = replies
         form = message.head.get("type")
         return None if form is None else self._schema_of(form).types[0]
+
+    def _hear(self, head: Mapping[str, Any]) -> None:
+        """Take over what the script has changed of its info."""
+        if "info" in head:
+            changed = info_of(head["info"], path=self._confinement.children.script, place="the info of its builder")
+            for name in vars(changed):
+                setattr(self.info, name, getattr(changed, name))
 
     # -- on the pipe ---------------------------------------------------------------------------------------------------
 
@@ -376,6 +386,7 @@ def confined_class(form: Mapping[str, Any], script: str) -> type[ConfinedBuilder
         "yields": facts.yields,
         "shuffle_on_write": facts.shuffle_on_write,
         "requires_version": facts.requires_version,
+        "is_of_old_datasets": facts.is_of_old_datasets,
     }
     return type(facts.class_name, (ConfinedBuilder,), told)
 

@@ -57,12 +57,13 @@ def _stays() -> NoReturn:
     raise DatasetBuildError("This value stays in the confined process of its script. Only that script reads it.")
 
 
-def encoded(value: Any, hold: Hold, *, depth: int = 0) -> Any:
+def encoded(value: Any, hold: Hold, *, own: str = "\0", depth: int = 0) -> Any:
     """The form of a value as JSON.
 
     Args:
         value: the value.
         hold: gives the form of what is no plain value.
+        own: texts that begin so are none: paths in a folder that goes with the process.
         depth: of the value in others.
 
     >>> encoded({"files": ["a", ("b", b"c")]}, refused)
@@ -72,24 +73,25 @@ def encoded(value: Any, hold: Hold, *, depth: int = 0) -> Any:
     if value is None or kind is bool or kind is int or kind is float:
         return value
     if kind is str:
-        return value if len(value) <= _LONG else hold(value)
+        return hold(value) if len(value) > _LONG or value.startswith(own) else value
     if depth > _MAX_DEPTH:
         return hold(value)
     if kind is list:
-        if set(map(type, value)) <= {str, int} and all(len(item) <= _LONG for item in value if type(item) is str):
+        if set(map(type, value)) <= {str, int} and not any(
+            len(item) > _LONG or item.startswith(own) for item in value if type(item) is str
+        ):
             return value
-        return [encoded(item, hold, depth=depth + 1) for item in value]
+        return [encoded(item, hold, own=own, depth=depth + 1) for item in value]
     if kind is tuple:
-        return {"t": [encoded(item, hold, depth=depth + 1) for item in value]}
+        return {"t": [encoded(item, hold, own=own, depth=depth + 1) for item in value]}
     if kind is dict:
         if all(type(name) is str for name in value):
-            return {"d": {name: encoded(item, hold, depth=depth + 1) for name, item in value.items()}}
-        pairs = value.items()
-        return {"m": [[encoded(name, hold, depth=depth + 2), encoded(item, hold, depth=depth + 2)] for name, item in pairs]}
+            return {"d": {name: encoded(item, hold, own=own, depth=depth + 1) for name, item in value.items()}}
+        return {"m": [[encoded(each, hold, own=own, depth=depth + 2) for each in pair] for pair in value.items()]}
     if kind is bytes and len(value) <= _LONG:
         return {"b": base64.b64encode(value).decode("ascii")}
     if isinstance(value, pathlib.PurePath) and kind.__module__.partition(".")[0] == "pathlib":
-        return {"p": os.fspath(value)}
+        return hold(value) if os.fspath(value).startswith(own) else {"p": os.fspath(value)}
     return hold(value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import dataclasses
+import os
 import queue
 import threading
 import warnings
@@ -17,7 +18,7 @@ from datasets_core.building.build import named_splits
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.hooks import Reread, SplitGenerator
 from datasets_core.config import Config, using
-from datasets_core.confine.asked_downloads import AskedDownloads
+from datasets_core.confine.asked_downloads import AskedDownloads, scratch
 from datasets_core.confine.builder_form import builder_form, class_form, files_of
 from datasets_core.confine.gen_values import Values, decoded, encoded, unknown
 from datasets_core.confine.pipe import Channel
@@ -52,7 +53,10 @@ def serve(channel: Channel) -> None:
 
 
 def _settings(form: Mapping[str, Any]) -> Config:
-    return Config(**{**form, "media_paths": tuple(form["media_paths"])})
+    """The parent's settings, with folders of our own: what a script loads itself is kept here."""
+    own = os.path.join(os.environ["HF_HOME"], "datasets")
+    folders = {"cache_dir": own, "downloads_dir": f"{own}/downloads", "extracted_dir": f"{own}/downloads/extracted"}
+    return Config(**{**form, **folders, "media_paths": tuple(form["media_paths"])})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class Served:
         self._class: type[DatasetBuilder]
         self._builder: DatasetBuilder
         self._values = Values()
+        self._told: dict[str, Any] = {}  # of the info, at last
         self._splits: dict[str, SplitGenerator] = {}
         self._first: dict[tuple[str, int, int], list[Any]] = {}  # key of the first row, of parts whose rows are made again
 
@@ -103,7 +108,9 @@ class Served:
             warnings.simplefilter("ignore", ExperimentalVersionWarning)  # the parent's
             self._builder = ran(self._script, lambda: self._made(request), doing="making its builder")
         self._builder.script_digest = self._script.digest
-        self._channel.reply(ran(self._script, lambda: builder_form(self._builder), doing="looking at its builder"))
+        form = ran(self._script, lambda: builder_form(self._builder), doing="looking at its builder")
+        self._told = form["info"]
+        self._channel.reply(form)
 
     def _made(self, request: Mapping[str, Any]) -> DatasetBuilder:
         features, data_files, info = request["features"], request["data_files"], request["info"]
@@ -128,8 +135,13 @@ class Served:
         listed = named_splits(self._builder, manager)
         self._splits = {split.name: split for split in listed}
         self._values = Values()
-        forms = [[split.name, encoded(split.gen_kwargs, self._values.hold)] for split in listed]
-        self._channel.reply({"splits": forms})
+        forms = [[split.name, encoded(split.gen_kwargs, self._values.hold, own=scratch())] for split in listed]
+        self._channel.reply({"splits": forms, **self._news()})
+
+    def _news(self) -> dict[str, Any]:
+        """What the info says now, if the script has changed it."""
+        before, self._told = self._told, self._builder.info.to_dict()
+        return {} if self._told == before else {"info": self._told}
 
     def rows(self, request: Mapping[str, Any]) -> None:
         """Make the rows of a part, as batches."""
@@ -149,9 +161,9 @@ class Served:
             except ChangedRowsError:
                 ahead.flush()
                 self._first[part.split, part.index, part.count] = first
-                self._channel.reply({"end": True, "changed": True})
+                self._channel.reply({"end": True, "changed": True, **self._news()})
                 return
-        self._channel.reply({"end": True})
+        self._channel.reply({"end": True, **self._news()})
 
     def tables(self, request: Mapping[str, Any]) -> None:
         """Make the tables of a part."""
@@ -165,9 +177,9 @@ class Served:
                     ahead.send({"key": encoded(key, _shown)}, whole(table))
             except Reread as again:
                 ahead.flush()
-                self._channel.reply({"end": True, "reread": _schema_form(again.schema)})
+                self._channel.reply({"end": True, "reread": _schema_form(again.schema), **self._news()})
                 return
-        self._channel.reply({"end": True})
+        self._channel.reply({"end": True, **self._news()})
 
     def join_types(self, request: Mapping[str, Any]) -> None:
         """The type in which the builder reads a column that is of one type here and of another there."""

@@ -16,7 +16,7 @@ from datasets_core.confine.confined_builder import ConfinedBuilder, Confinement,
 from datasets_core.confine.granted import Granted, check_folder
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.resolve.folder import read_folder_card
+from datasets_core.resolve.folder import read_folder_card, recorded_info
 from datasets_core.resolve.request import DEFAULT, Request
 from datasets_core.resolve.scripted import script_identity
 from datasets_core.scripting.modules import Script, read_script, scan
@@ -69,7 +69,7 @@ class ConfinedSource:
                 hash=script_identity(script),
                 data_dir=asked.data_dir,
                 data_files=found,
-                info=self.recorded.get(name) if name is not None else None,
+                info=recorded_info(folder, name) if name is not None else None,
             )
         except BaseException:
             held.children.close()
