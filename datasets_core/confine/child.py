@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from datasets_core.confine import landlock, limits, places, seccomp
+from datasets_core.confine.boot import environment
 from datasets_core.confine.denials import Watch
 from datasets_core.confine.pipe import Channel, Kind
 
@@ -23,25 +24,43 @@ _ENVIRONMENT = {
 }  # fmt: skip
 
 
-def run(serve: str, descriptors: Sequence[int], *, parent: int, tasks: int) -> NoReturn:
+def execute(words: Sequence[str], descriptors: Sequence[int]) -> NoReturn:
+    """Be another program, which is to be the confined process (`run_executed`)."""
+    try:
+        os.setsid()
+        _keep_only(descriptors)
+        for descriptor in (_READS, _WRITES, _NOTICES):
+            os.set_inheritable(descriptor, True)
+        os.execve(words[0], list(words), environment())
+    finally:
+        os._exit(127)
+
+
+def run_executed(serve: str) -> NoReturn:
+    """Be the confined process in an interpreter that was executed for it."""
+    run(serve, (_READS, _WRITES, 1, _NOTICES), parent=None, tasks=limits.num_tasks())
+
+
+def run(serve: str, descriptors: Sequence[int], *, parent: int | None, tasks: int) -> NoReturn:
     """Be the confined process, from the fork to its end.
 
     Args:
         serve: the function that is called with a `Channel`, as `module:name`.
         descriptors: the pipes from and to the parent, what takes what is printed, and the socket that notices are sent by.
-        parent: the process that forked this one, and that it ends with.
+        parent: the process that forked this one, and that it ends with, where nothing else sees to that.
         tasks: threads that its user runs already.
     """
     status = 1
     try:
         with contextlib.suppress(PermissionError):  # it leads a session already, where it was executed
             os.setsid()
-        _keep_only(*descriptors)
+        _keep_only(descriptors)
         channel = Channel(_READS, _WRITES)
         with _told(channel):
             setup = next(channel.requests())
             function = _function(serve)
-            limits.die_with(parent)
+            if parent is not None:
+                limits.die_with(parent)
             _settle(setup)
             active = _enter(setup, tasks)
             channel.watch = _watch(setup)
@@ -68,8 +87,9 @@ def _told(channel: Channel) -> Iterator[None]:
         raise SystemExit(1) from error
 
 
-def _keep_only(reads: int, writes: int, output: int, notices: int) -> None:
+def _keep_only(descriptors: Sequence[int]) -> None:
     """Keep nothing open but what this process is given, the standard streams, and no input."""
+    reads, writes, output, notices = descriptors
     nothing = os.open(os.devnull, os.O_RDONLY)
     given = (nothing, output, output, reads, writes, notices)
     above = max(map(int, os.listdir("/proc/self/fd"))) + 1
@@ -137,6 +157,7 @@ def _watch(setup: Mapping[str, Any]) -> Watch:
         readable=[*places.readable(), *places.DEVICES, *setup["readable"]],
         writable=[setup["scratch"], *places.DEVICES],
         trusted=[os.path.join(places.root_folder(), "datasets_core"), *places.site_folders()],
+        hides=not setup["landlock"],
     )
     sys.addaudithook(watch.hook)
     return watch

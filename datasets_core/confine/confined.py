@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self
 
 from datasets_core.config import settings
-from datasets_core.confine import limits
+from datasets_core.confine import bwrap, limits
+from datasets_core.confine.boot import words
 from datasets_core.confine.denials import UNNAMED, Denial
 from datasets_core.confine.ending import error_of_end
 from datasets_core.confine.layers import Layers, layers
@@ -115,10 +116,14 @@ def _readable(descriptor: int, seconds: float | None) -> bool:
     return bool(waiting.poll(None if seconds is None else max(0.0, seconds) * 1000))
 
 
-def _forked(descriptors: tuple[int, ...], serve: str, preload: tuple[str, ...]) -> tuple[Template, Forked]:
-    for wanted in dict.fromkeys((preload, ())):
+def _forked(descriptors: tuple[int, ...], serve: str, cage: Cage, found: Layers) -> tuple[Template, Forked]:
+    scratch, execute = os.path.realpath(cage.scratch), list[str]()
+    if not found.landlock and found.bwrap is not None:
+        told = words("datasets_core.confine.child", "run_executed", serve=serve)
+        execute = bwrap.command(found.bwrap, told, inputs=cage.readable, scratch=scratch)
+    for wanted in dict.fromkeys((cage.preload, ())):
         source = template()
-        forked = source.fork(descriptors, serve=serve, preload=wanted)
+        forked = source.fork(descriptors, scratch=scratch, serve=serve, preload=wanted, execute=execute)
         if forked is not None:
             return source, forked
         stop()  # what it imported has started threads, which a fork would lack: another one, that does not import it
@@ -185,7 +190,7 @@ class Confined:
         held = _Held(os.getpid(), [requests, replies, output, ours.detach()], cage.scratch)
         try:
             try:
-                held.template, forked = _forked(its_own, serve, cage.preload)
+                held.template, forked = _forked(its_own, serve, cage, found)
                 held.forked = forked
             finally:
                 for descriptor in its_own:
@@ -218,7 +223,7 @@ class Confined:
             kind, message = self._exchange(setup, time.monotonic() + _START_SECONDS, "putting the cage on")
             if kind is not Kind.READY:
                 self._out_of_turn(kind)
-            self.layers = tuple(map(str, message.head.get("layers", ())))
+            self.layers = tuple(map(str, message.head.get("layers", ()))) + (() if found.landlock else ("bwrap",))
             if "notices" in self.layers:
                 self._take_notices(str(found.machine))
 

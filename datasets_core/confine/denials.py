@@ -63,9 +63,13 @@ class Watch:
         readable: files and folders that may be read.
         writable: folders that may be written.
         trusted: folders whose code is not the script's.
+        hides: what may not be read is not there at all.
     """
 
-    def __init__(self, *, readable: Iterable[str], writable: Iterable[str], trusted: Iterable[str]) -> None:
+    def __init__(
+        self, *, readable: Iterable[str], writable: Iterable[str], trusted: Iterable[str], hides: bool = False
+    ) -> None:
+        self._hides = hides
         self.denials: list[Denial] = []
         self.unsent: list[Denial] = []
         self._writable = tuple(map(os.path.realpath, writable))
@@ -101,7 +105,8 @@ class Watch:
 
     def _of(self, error: OSError) -> Denial | None:
         text = str(error)
-        if error.errno not in (errno.EACCES, errno.EPERM) and f"errno {errno.EACCES}]" not in text.lower():
+        refusals = (errno.EACCES, errno.EPERM, errno.EROFS, *([errno.ENOENT] if self._hides else []))
+        if error.errno not in refusals and f"errno {errno.EACCES}]" not in text.lower():
             return None
         names = [error.filename, error.filename2, *_QUOTED.findall(text)]
         for name in names:
@@ -112,7 +117,7 @@ class Watch:
                 if self._is_inside(path, writing=True) or not os.access(path, os.R_OK):
                     return None  # it is its own, or none that the user can read
                 return Denial(f"open {_cut(path)!r}", *self._place_of(error))
-        if error.errno is None:
+        if error.errno not in (errno.EACCES, errno.EPERM):
             return None
         through = {os.path.basename(os.path.dirname(each.filename)) for each in traceback.extract_tb(error.__traceback__)}
         tried = "start processes (multiprocessing)" if "multiprocessing" in through else f"{UNNAMED} ({_cut(text)})"
@@ -228,8 +233,12 @@ class Watch:
         if path is None or not isinstance(path, (str, bytes, os.PathLike)):
             return
         whole = _absolute(path)
-        if not self._is_inside(whole, writing=False) and os.path.lexists(whole):
+        if self._is_inside(whole, writing=False):
+            return
+        if os.path.lexists(whole):
             self._by_path[whole] = self._note(f"{words} {_cut(whole)!r}")
+        elif self._hides and len(self._by_path) < _MAX_DENIALS:
+            self._by_path[whole] = Denial(f"{words} {_cut(whole)!r}", *(self._place() or (None, None)))
 
     def _change(self, words: str, path: object, *, refuse: bool = False) -> None:
         if not isinstance(path, (str, bytes, os.PathLike)):

@@ -9,6 +9,7 @@ from typing import Any
 
 from datasets_core.errors import DatasetsCoreError, DeniedAccessError, ScriptMemoryError, WorkerDiedError
 
+_BY_SIGNAL = 128
 _OUT_OF_MEMORY = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of memory")
 
 
@@ -27,7 +28,9 @@ def error_of_end(
     status = end.get("status")
     said = f" The last that it printed: {tail.strip()[-300:]!r}." if tail.strip() else ""
     if status is None:
-        return WorkerDiedError(f"The confined process of {script} ended, and nobody knows how. Run it again.")
+        return WorkerDiedError(f"The confined process of {script} ended with the process that started it. Run it again.")
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) > _BY_SIGNAL:
+        status = os.WEXITSTATUS(status) - _BY_SIGNAL  # as bwrap tells of the process in it
     if os.WIFEXITED(status):
         how = f"ended by itself, with exit status {os.WEXITSTATUS(status)}, before it had answered"
         return WorkerDiedError(f"The confined process of {script} {how}. Look where the script leaves the process.{said}")

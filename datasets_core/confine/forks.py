@@ -6,17 +6,20 @@ its parent does, also when that was killed.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
 import os
 import resource
 import select
+import signal
 import socket
 import sys
 from typing import Any
 
 from datasets_core.confine import child, limits
+from datasets_core.confine.scratch import clear
 
 MAX_MESSAGE = 1 << 16
 PRELOADS = frozenset(
@@ -30,15 +33,12 @@ _HEAVY = (
 )
 
 
-def run(control: int, folders: list[str]) -> None:
+def run(control: int) -> None:
     """Answer requests for children until the parent goes.
 
     Args:
         control: descriptor of the socket to the parent.
-        folders: the places that modules are imported from; others leave `sys.path`.
     """
-    sys.path[:] = [path for path in sys.path if any(path == folder or path.startswith(folder + os.sep) for folder in folders)]
-    sys.path.extend(folder for folder in folders if folder not in sys.path and os.path.isdir(folder))
     for name in _HEAVY:
         importlib.import_module(name)
     gc.collect()
@@ -59,6 +59,7 @@ class _Template:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._running: dict[int, int] = {}  # process → number of the request that it was started by
+        self._scratch: dict[int, str] = {}
         self._ended: dict[int, dict[str, Any]] = {}
         self._tasks = limits.num_tasks()
 
@@ -70,10 +71,11 @@ class _Template:
         self._reply({"ready": os.getpid(), "threads": num_threads()})
         while True:
             happened = dict(waiting.poll())
-            if parent in happened:
-                return
-            data, descriptors, _, _ = socket.recv_fds(self._control, MAX_MESSAGE, 8)
+            data, descriptors = b"", list[int]()
+            if parent not in happened:
+                data, descriptors, _, _ = socket.recv_fds(self._control, MAX_MESSAGE, 8)
             if not data:
+                self._clean()
                 return
             request = json.loads(data)
             try:
@@ -99,14 +101,24 @@ class _Template:
         importlib.import_module(request["serve"].partition(":")[0])
         template = os.getpid()
         process = os.fork()
+        if not process and request["execute"]:
+            child.execute(request["execute"], descriptors)  # never returns
         if not process:
             child.run(request["serve"], descriptors, parent=template, tasks=self._tasks)  # never returns
-        self._running[process] = request["n"]
+        self._running[process], self._scratch[process] = request["n"], request["scratch"]
         watched = os.pidfd_open(process)
         try:
             self._reply({"n": request["n"], "pid": process}, [watched])
         finally:
             os.close(watched)
+
+    def _clean(self) -> None:
+        """The parent was killed, or forgot: leave nothing of what it had."""
+        for process, scratch in self._scratch.items():
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+                clear(scratch)
 
     def _preload(self, name: str) -> None:
         try:
@@ -123,7 +135,7 @@ class _Template:
         for process, number in list(self._running.items()):
             ended, status, usage = os.wait4(process, 0 if number == wanted else os.WNOHANG)
             if ended:
-                del self._running[process]
+                del self._running[process], self._scratch[process]
                 self._ended[number] = {"status": status, "max_rss": usage.ru_maxrss << 10, "cpu": _seconds(usage)}
 
     def _reply(self, head: dict[str, Any], descriptors: list[int] | None = None) -> None:

@@ -22,25 +22,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from datasets_core.confine.boot import environment, words
 from datasets_core.confine.forks import MAX_MESSAGE
-from datasets_core.confine.places import root_folder, site_folders
 from datasets_core.errors import ConfinementUnavailableError
 
 _START_SECONDS = 60.0  # a cold disk, and a machine that is busy
 _ANSWER_SECONDS = 60.0  # imports of what a script needs included
-_PASSED = ("TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")  # what the interpreter cannot be started without, and the local time
-_BOOT = """
-import importlib.util, os, sys
-root, control, *folders = sys.argv[1:]
-sys.argv[:] = [""]
-place = os.path.join(root, "datasets_core")
-file = os.path.join(place, "__init__.py")
-spec = importlib.util.spec_from_file_location("datasets_core", file, submodule_search_locations=[place])
-sys.modules["datasets_core"] = module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
-from datasets_core.confine.forks import run
-run(int(control), folders)
-"""
+_LAST_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +54,11 @@ class Template:
         self._lock = threading.Lock()
         self._number = 0
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        environment = {name: os.environ[name] for name in _PASSED if os.environ.get(name)}
-        environment |= {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        environment |= {"MALLOC_ARENA_MAX": "4"}  # each arena reserves 64 MiB of the address space, which is limited
-        environment |= dict.fromkeys(("JE_ARROW_MALLOC_CONF", "MALLOC_CONF"), "background_thread:false")
-        words = [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, root_folder(), str(its.fileno()), *site_folders()]
         try:
             with its:
                 self._process = subprocess.Popen(
-                    words,
-                    env=environment,
+                    words("datasets_core.confine.forks", "run", control=its.fileno()),
+                    env=environment(),
                     cwd="/",
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -94,19 +77,30 @@ class Template:
         """Whether it is this process's, and still there."""
         return self.owner == os.getpid() and self._control.fileno() >= 0 and self._process.poll() is None
 
-    def fork(self, descriptors: Sequence[int], *, serve: str, preload: tuple[str, ...]) -> Forked | None:
+    def fork(
+        self,
+        descriptors: Sequence[int],
+        *,
+        scratch: str,
+        serve: str,
+        preload: tuple[str, ...] = (),
+        execute: Sequence[str] = (),
+    ) -> Forked | None:
         """Start a confined process; None if what it was to import beforehand has started threads.
 
         Args:
             descriptors: what it reads from, writes to, prints to, and sends notices by.
             serve: the function that it is to be served by, as `module:name`.
+            scratch: its folder, which the template removes if the parent is killed.
             preload: modules to import before the fork, as far as they are on the list of `forks`.
+            execute: a command line to execute instead of serving.
 
         Raises:
             ConfinementUnavailableError: the template died, hangs or cannot fork.
         """
         with self._lock:
-            head, passed = self._ask({"do": "fork", "serve": serve, "preload": preload}, descriptors)
+            asked = {"do": "fork", "scratch": scratch, "serve": serve, "preload": preload, "execute": execute}
+            head, passed = self._ask(asked, descriptors)
         if "threads" in head:
             return None
         if "pid" not in head or len(passed) != 1:
@@ -124,14 +118,14 @@ class Template:
     def stop(self) -> None:
         """End it, and with it every process that it forked."""
         self._control.close()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
         if self.owner != os.getpid():
             self._process.returncode = 0  # it is the parent's, who waits for it
             return
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGKILL)
         self._process.wait()
-        if self._process.stderr is not None:
-            self._process.stderr.close()
 
     def _ask(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> tuple[dict[str, Any], list[int]]:
         try:
@@ -169,6 +163,8 @@ class Template:
                 os.close(descriptor)
 
     def _last_words(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_LAST_SECONDS)
         if self._process.stderr is None or self._process.poll() is None:
             return ""
         lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
