@@ -55,12 +55,32 @@ def read_card(text: str, *, path: str) -> Card:
     """
     if len(text) > MAX_TEXT:
         raise ManifestError(path, f"it is longer than {MAX_TEXT:,} characters")
-    found = (text, 0) if path.endswith((".yaml", ".yml")) else _front_matter(text, path)
-    return _CardReader(path, found[1]).card(found[0]) if found else Card()
+    found = front_matter(text, path=path)
+    return read_yaml(found[0], path=path, lines_above=found[1]) if found else Card()
 
 
-def _front_matter(text: str, path: str) -> tuple[str, int] | None:
-    """The YAML at the head of a README and the number of lines above it; None where there is none."""
+def read_yaml(text: str, *, path: str, lines_above: int) -> Card:
+    """The configs and infos that the YAML of a card describes.
+
+    Args:
+        text: the YAML, or a part of it that can stand by itself.
+        path: name of the file.
+        lines_above: how many lines of the file stand above it.
+
+    Raises:
+        ManifestError, ConfigurationError: as for `read_card`.
+    """
+    return _CardReader(path, lines_above).card(text)
+
+
+def front_matter(text: str, *, path: str) -> tuple[str, int] | None:
+    """The YAML of a card and the number of lines above it; None where a README has none.
+
+    Raises:
+        ManifestError: it is begun and not ended.
+    """
+    if path.endswith((".yaml", ".yml")):
+        return text, 0
     opening = _OPENING.match(text)
     if opening is None:
         return None

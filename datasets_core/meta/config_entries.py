@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import abc
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +37,7 @@ class Card:
     """A card: its configs in their order, and what it records by config name."""
 
     configs: list[ConfigEntry] = field(default_factory=list)
-    infos: dict[str, DatasetInfo] = field(default_factory=dict)
+    infos: Mapping[str, DatasetInfo] = field(default_factory=dict)
 
     @property
     def default_config(self) -> str | None:
@@ -47,4 +50,45 @@ class Card:
     def merge(self, other: Card) -> Card:
         """Both cards as one; where both speak of a config, `other` has the word."""
         configs = {entry.name: entry for entry in [*self.configs, *other.configs]}
-        return Card(list(configs.values()), {**self.infos, **other.infos})
+        return Card(list(configs.values()), joined(self.infos, other.infos))
+
+
+class LazyInfos(Mapping[str, DatasetInfo]):
+    """Infos by config, each made when it is asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, DatasetInfo | None] = {}
+
+    @abc.abstractmethod
+    def one(self, name: str) -> DatasetInfo | None:
+        """The info of one config; None where there is none."""
+
+    @abc.abstractmethod
+    def every(self) -> dict[str, DatasetInfo]:
+        """All of them."""
+
+    def __getitem__(self, name: str) -> DatasetInfo:
+        if name not in self._made:
+            self._made[name] = self.one(name)
+        found = self._made[name]
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.every())
+
+    def __len__(self) -> int:
+        return len(self.every())
+
+
+def joined(*infos: Mapping[str, DatasetInfo]) -> Mapping[str, DatasetInfo]:
+    """Several infos by config as one; where two speak of a config, the last one has the word, and no other is looked at.
+
+    >>> from datasets_core import DatasetInfo
+    >>> joined({"a": DatasetInfo("x"), "b": DatasetInfo("y")}, {"a": DatasetInfo("z")})["a"].description
+    'z'
+    """
+    if all(isinstance(each, dict) for each in infos):
+        return {name: info for each in infos for name, info in each.items()}
+    return ChainMap(*(each for each in reversed(infos)))  # type: ignore[arg-type]  # nothing is written into it

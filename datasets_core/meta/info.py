@@ -329,14 +329,19 @@ def _kind_names(kinds: tuple[type, ...]) -> str:
     return " or ".join(words[kind] for kind in kinds if kind in words)
 
 
-def parse_json(text: str | bytes, *, path: str) -> Any:
+def parse_json(text: str | bytes, *, path: str, is_strict: bool = True) -> Any:
     """What a JSON file holds.
+
+    Args:
+        text: the JSON.
+        path: the file, for messages.
+        is_strict: a key that appears twice in one object is refused; looking for one takes ten times as long.
 
     Raises:
         ManifestError: it is no JSON in UTF-8, or an object names a key twice.
     """
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text, object_pairs_hook=_once if is_strict else None)
     except json.JSONDecodeError as error:
         raise ManifestError(path, f"line {error.lineno}, column {error.colno}: the JSON is broken: {error.msg}") from error
     except UnicodeDecodeError as error:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.versions import NO_VERSION
 from datasets_core.errors import DatasetNotFoundError, ManifestError, UnknownConfigError
-from datasets_core.meta.config_entries import Card, ConfigEntry
+from datasets_core.meta.config_entries import Card, ConfigEntry, LazyInfos
 from datasets_core.meta.data_files import DataFilesDict, looking, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve import registry
@@ -22,6 +23,9 @@ from datasets_core.resolve.request import DEFAULT, Request, files_below
 from datasets_core.store.layout import MANIFEST_NAME, is_named_by_content
 from datasets_core.store.manifest import Manifest, read_manifest
 
+_BLOCK_BYTES = 1 << 16
+_OPENING = re.compile(rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?(?:\n|$)")
+_CLOSING = re.compile(rb"\n---[ \t]*\r?\n")
 _MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known datasets have a tenth of it
 
 
@@ -119,19 +123,43 @@ class FolderSource:
 def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None) -> Card:
     """What `dataset_infos.json`, `.huggingface.yaml` and `README.md` of a folder say, joined; the last named has the word.
 
+    The infos of a config are parsed when they are asked for.
+
     Raises:
         ManifestError: one of them is broken.
     """
     card = Card()
-    for name in ("dataset_infos.json", ".huggingface.yaml", "README.md"):
-        path = files.join(folder, name)
-        text = read_text(path, storage_options)
-        if text is not None:
-            from datasets_core.meta.card import read_card, read_dataset_infos  # by yaml: 15 ms that most folders do without
-
-            said = Card(infos=read_dataset_infos(text, path=path)) if name.endswith(".json") else read_card(text, path=path)
-            card = card.merge(said)
+    for name in _RECORDS:
+        said = _read_record(files.join(folder, name), storage_options)
+        if said is not None:
+            card = card.merge(Card(getattr(said, "configs", []), said))
     return card
+
+
+def recorded_info(folder: str, name: str) -> DatasetInfo | None:
+    """What the files of `read_folder_card` record of one config of a local folder; read as far as one of them says it.
+
+    Raises:
+        ManifestError: one of them is broken.
+    """
+    for record in reversed(_RECORDS):
+        said = _read_record(os.path.join(folder, record), None)
+        found = None if said is None else said.get(name)
+        if found is not None:
+            return found
+    return None
+
+
+_RECORDS = ("dataset_infos.json", ".huggingface.yaml", "README.md")
+
+
+def _read_record(path: str, storage_options: dict[str, Any] | None) -> LazyInfos | None:
+    text = read_text(path, storage_options, is_headed=path.endswith(".md"))
+    if text is None:
+        return None
+    from datasets_core.meta.lazy_card import LazyCard, LazyDatasetInfos  # by yaml: 15 ms that most folders do without
+
+    return LazyDatasetInfos(text, path=path) if path.endswith(".json") else LazyCard(text, path=path)
 
 
 def _card_of(finished: Manifest) -> Card:
@@ -142,8 +170,8 @@ def _card_of(finished: Manifest) -> Card:
     return Card([ConfigEntry(name, version=None if version in (None, NO_VERSION) else str(version))], {name: info})
 
 
-def read_text(path: str, storage_options: dict[str, Any] | None) -> str | None:
-    """A small file as text, or None where there is none."""
+def read_text(path: str, storage_options: dict[str, Any] | None, *, is_headed: bool = False) -> str | None:
+    """A small file as text, or None where there is none; a README (`is_headed`) as far as its front matter goes."""
     with looking(path, "read"):
         if not files.is_url(path):
             try:
@@ -156,12 +184,29 @@ def read_text(path: str, storage_options: dict[str, Any] | None) -> str | None:
                 raise ManifestError(path, "no regular file but a pipe, a device or a socket")
             if status.st_size > _MAX_TEXT_BYTES:
                 raise ManifestError(path, f"{status.st_size:,} bytes, where at most {_MAX_TEXT_BYTES:,} are read")
-            with open(path, encoding="utf-8", errors="replace") as file:
-                return file.read()
+            with open(path, "rb") as file:
+                return (_head(file) if is_headed else file.read()).decode("utf-8", errors="replace")
         if files.entry(path, storage_options) is None:
             return None
         with files.open_binary(path, storage_options) as remote:
             return remote.read().decode("utf-8", errors="replace")
+
+
+def _head(file: BinaryIO) -> bytes:
+    """The front matter with the line that closes it; all where none closes it, and little where none is begun."""
+    head = file.read(_BLOCK_BYTES)
+    if _OPENING.match(head) is None:
+        return head
+    begin = 0
+    while True:
+        closing = _CLOSING.search(head, begin)
+        if closing is not None:
+            return head[: closing.end()]
+        block = file.read(_BLOCK_BYTES)
+        if not block:
+            return head
+        begin = max(0, head.rfind(b"\n"))  # a line that closes it may have been cut
+        head += block
 
 
 def _refuse_unfinished(found: DataFilesDict, folder: str) -> None:

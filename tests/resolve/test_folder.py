@@ -25,7 +25,7 @@ from datasets_core.features.schema import Features
 from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.config_entries import Card
 from datasets_core.resolve import folder as folder_room
-from datasets_core.resolve.folder import FolderSource, read_folder_card
+from datasets_core.resolve.folder import FolderSource, read_folder_card, read_text
 from datasets_core.resolve.request import Request
 
 CARD = """---
@@ -357,3 +357,23 @@ def test_a_pipe_in_place_of_a_card_is_an_error_and_no_wait(name, tmp_path):
 
     with pytest.raises(ManifestError, match=f"{name}: no regular file but a pipe"):
         load_dataset(str(tmp_path), cache_dir=str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("size", [10, 70_000, 200_000])
+@pytest.mark.parametrize("closing", ["---\n", "---\r\n", "--- \n", "---"])
+def test_a_readme_is_read_as_far_as_its_front_matter_goes(tmp_path, size, closing):
+    front = f"---\ntext: {'x' * size}\nconfigs:\n- config_name: a\n{closing}"
+    path = tmp_path / "README.md"
+    path.write_bytes(front.encode() + (b"" if closing == "---" else b"# T\n---\n" * 50_000))
+
+    text = read_text(str(path), None, is_headed=True)
+
+    assert text.replace("\r\n", "\n").startswith(front.replace("\r\n", "\n"))
+    assert len(text) <= len(front) + (1 << 16)
+
+
+def test_a_readme_without_front_matter_is_not_read_to_its_end(tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text("# Title\n" * 100_000)
+
+    assert len(read_text(str(path), None, is_headed=True)) <= 1 << 16
