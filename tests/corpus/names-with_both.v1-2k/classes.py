@@ -1,0 +1,3 @@
+from collections import OrderedDict
+
+COLOURS = OrderedDict([("r", "red"), ("g", "green"), ("b", "blue")])

@@ -1,0 +1,5 @@
+mae'r môr yn fawr
+cwch
+
+ble mae'r bont?
+diwedd
