@@ -12,7 +12,7 @@ from typing import Any
 
 from datasets_core import _version, config
 from datasets_core.building.dataset_lock import LOCK_NAME
-from datasets_core.cli import housekeeping, look, provenance, scaffold
+from datasets_core.cli import doctor, housekeeping, look, provenance, scaffold
 from datasets_core.cli.wording import in_flags
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
 
@@ -128,6 +128,10 @@ def _parser() -> argparse.ArgumentParser:
     collect = cache.add_parser("gc", parents=[shared], help="remove what dead processes left, and shards that nothing names")
     collect.add_argument("--dry-run", action="store_true", help="only say what would go")
     collect.set_defaults(command=lambda options: housekeeping.collect(dry_run=options.dry_run))
+
+    health = commands.add_parser("doctor", parents=[shared], help="what this machine offers, and whether scripts run confined")
+    health.add_argument("--json", action="store_true", help="as JSON")
+    health.set_defaults(command=lambda options: doctor.report(as_json=options.json))
 
     new = commands.add_parser("new", help="write a dataset script with its test")
     new.add_argument("name", help="name of the dataset, snake_case")
