@@ -14,7 +14,7 @@ from datasets_core import files
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileNotFoundDatasetsError, ManifestError
 from datasets_core.features.schema import Features
 from datasets_core.meta.split_info import SplitDict
-from datasets_core.meta.version import Version
+from datasets_core.meta.version import Version, as_version
 
 INFO_FILE = "dataset_info.json"
 LICENSE_FILE = "LICENSE"
@@ -92,7 +92,7 @@ class DatasetInfo:
             self.features = Features.from_dict(features) if _is_stored(features) else Features(features)
         version: Any = self.version
         if isinstance(version, str):
-            self.version = Version(version)
+            self.version = as_version(version)
         elif isinstance(version, Mapping):
             self.version = Version.from_dict(version)
         splits: Any = self.splits

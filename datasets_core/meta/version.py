@@ -14,6 +14,7 @@ from datasets_core.meta.experiment import check_experiment, is_on_by_default
 
 _NUMBER = r"(\d|[1-9]\d{0,79})"  # digits of any script; what is kept are plain ones
 _VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}\n?")  # the end of a line read from a file does no harm
+_DATED = re.compile(r"(\d{1,80})\.(\d{1,80})\.(\d{1,80})\n?")
 _PATTERN = re.compile(rf"(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\n?")
 
 
@@ -181,5 +182,14 @@ def highest(pattern: str | Version, versions: Iterable[str | Version]) -> Versio
 
 
 def as_version(version: str | Version) -> Version:
-    """The version that a text stands for; a `Version` itself, with its experiments."""
-    return version if isinstance(version, Version) else Version(version)
+    """The version that a text stands for; a `Version` itself, with its experiments.
+
+    The numbers of the text may have leading zeros: authors of scripts write dates.
+
+    >>> as_version("2018.04.18")
+    2018.4.18
+    """
+    if isinstance(version, Version):
+        return version
+    found = _DATED.fullmatch(version) if isinstance(version, str) else None
+    return Version(version if found is None else ".".join(str(int(part)) for part in found.groups()))

@@ -35,7 +35,7 @@ class Version(version.Version):
     def __post_init__(self) -> None:
         text: object = self.version_str
         if isinstance(text, str):
-            self._set(version_str=".".join(part.lstrip("0") or part[-1:] for part in text.split(".")))
+            self._set(version_str=str(version.as_version(text)))
         super().__post_init__()
 
 

@@ -19,7 +19,7 @@ from datasets_core.scripting.old_names import Version
 def test_versions_may_have_leading_zeros(text: str, plain: str) -> None:
     found = Version(text, "why")
     assert (str(found), found.description, found.tuple) == (plain, "why", version.Version(plain).tuple)
-    assert found == version.Version(plain) == found
+    assert found == version.Version(plain) == found == version.as_version(text)
     assert hash(found) == hash(version.Version(plain))
     assert found.match("*.*.*")
     assert pickle.loads(pickle.dumps(found)) == found
