@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from datasets_core.rows.column import Column as Column
     from datasets_core.store.fingerprint import Hasher as Hasher
     from datasets_core.stream.iterable import IterableDataset as IterableDataset
+    from datasets_core.stream.iterable_group import IterableDatasetDict as IterableDatasetDict
     from datasets_core.stream.iterable_column import IterableColumn as IterableColumn
     from datasets_core.stream.read_config import ReadConfig as ReadConfig
 
@@ -127,6 +128,7 @@ _HOMES = {
     "Image": "datasets_core.features.image",
     "IterableColumn": "datasets_core.stream.iterable_column",
     "IterableDataset": "datasets_core.stream.iterable",
+    "IterableDatasetDict": "datasets_core.stream.iterable_group",
     "Json": "datasets_core.features.dynamic",
     "LargeList": "datasets_core.features.base",
     "List": "datasets_core.features.base",

@@ -78,7 +78,7 @@ def load_dataset(
         save_infos: verify everything, so that the recorded sizes and checksums are complete.
         revision: version of a dataset on the Hub; a local path has none.
         token: for hosts that ask for one.
-        streaming: not in this version.
+        streaming: give a stream of rows as they are made, and build nothing; see `DatasetBuilder.as_streaming_dataset`.
         num_proc: worker processes of a build.
         storage_options: for the file systems of URLs.
         version: which version: of a pattern such as `1.*.*` the highest that is listed; `"experimental_latest"` is the highest
@@ -100,7 +100,7 @@ def load_dataset(
 
     Returns:
         A `Dataset` for one split expression, a list, tuple or dict of them for several, a `DatasetDict` for None; with
-        `shuffle_files` or `read_config` an `IterableDataset`, and for None a dict of them.
+        `streaming`, `shuffle_files` or `read_config` an `IterableDataset`, and for None an `IterableDatasetDict`.
 
     Raises:
         DatasetNotFoundError, DataFilesNotFoundError: nothing is there.
@@ -117,8 +117,13 @@ def load_dataset(
     {'a': 2, 'b': 'y'}
     """
     if streaming:
-        raise ConfigurationError(
-            "streaming=True is not part of this version. Leave it out: a dataset is built once and mapped."
+        _check_streamed(
+            num_proc=num_proc,
+            keep_in_memory=keep_in_memory,
+            shuffle_files=shuffle_files,
+            read_config=read_config,
+            register_checksums=register_checksums,
+            lock=lock,
         )
     ignore_verifications = config_kwargs.pop("ignore_verifications", False)
     checks = _verification(verification_mode, ignore_verifications, save_infos)
@@ -144,6 +149,15 @@ def load_dataset(
     builder = _resolved(request)
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched
+    if streaming:
+        return builder.as_streaming_dataset(
+            split=split,
+            download_config=download_config,
+            download_mode=mode,
+            verification_mode=checks,
+            force_checksums_validation=force_checksums_validation,
+            timeout=request.timeout,
+        )
     registers = register_checksums or (download_config is not None and download_config.register_checksums)
     is_hashed = checks is not VerificationMode.NO_CHECKS
     with _held(lock, builder, request, registers=registers, is_hashed=is_hashed):
@@ -238,6 +252,18 @@ def load_dataset_builder(
     builder = _resolved(request)
     builder.look_at_built()
     return builder
+
+
+def _check_streamed(**asked: Any) -> None:
+    """Refuse what only a dataset that is built can have.
+
+    Raises:
+        ConfigurationError: an argument that does not go with `streaming=True`.
+    """
+    for name, value in asked.items():
+        if value is not None and value is not False:
+            advice = "The workers of a torch DataLoader share the rows of a stream. " if name == "num_proc" else ""
+            raise ConfigurationError(f"{name}={value!r} is for datasets that are built. {advice}Leave it or streaming=True out.")
 
 
 def _held(

@@ -101,7 +101,7 @@ class _Build:
     def run(self) -> Manifest:
         """Everything, up to the commit."""
         registered = Register.of(self.builder, self.options)
-        dl_manager = registered.equip(self.options.dl_manager or _download_manager(self.builder, self.options))
+        dl_manager = registered.equip(self.options.dl_manager or download_manager(self.builder, self.options))
         identify(dl_manager, self.builder.config.data_files)
         splits = named_splits(self.builder, dl_manager, deadline=self.options.timeout)
         downloads = _recorded(dl_manager)
@@ -446,19 +446,19 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
 # -- downloads ---------------------------------------------------------------------------------------------------------
 
 
-def _download_manager(builder: Builder, options: BuildOptions) -> Any:
+def download_manager(builder: Builder, options: BuildOptions, *, kind: type[DownloadManager] = DownloadManager) -> Any:
+    """What fetches the files of a builder, as its user wants."""
     config = options.download_config or DownloadConfig(
         cache_dir=builder.download_dir, token=builder.token, storage_options=builder.storage_options
     )
     if options.mode is DownloadMode.FORCE_REDOWNLOAD:
         config = config.copy()
         config.force_download = config.force_extract = True
-    manager = DownloadManager(
+    manager = kind(
         dataset_name=builder.dataset_name,
         data_dir=builder.config.data_dir,
         download_config=config,
         base_path=options.base_path,
-        record_checksums=True,
     )
     manager.verification = options.verification
     if not builder.is_partial:

@@ -40,6 +40,7 @@ from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.naming import camelcase_to_snakecase
 from datasets_core.meta.version import Version
+from datasets_core.rows.origin import paths_below
 from datasets_core.store.layout import dataset_folder
 from datasets_core.store.manifest import Manifest, read_manifest
 
@@ -58,7 +59,7 @@ class _ConfigsByName:
         return configs
 
 
-class DatasetBuilder(Versioned, abc.ABC):
+class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, so that authors may put ABC before it
     """What makes a dataset.  Derive from `GeneratorBasedBuilder` or `ArrowBasedBuilder` and write the hooks.
 
     Args:
@@ -367,6 +368,59 @@ class DatasetBuilder(Versioned, abc.ABC):
             return  # the next build says so, and builds anew
         if manifest is not None and (known or manifest.identity in ("", dataset_identity(self))):
             self._take_sizes(manifest)
+
+    def as_streaming_dataset(
+        self,
+        split: Any = None,
+        base_path: str | os.PathLike[str] | None = None,
+        *,
+        download_config: DownloadConfig | None = None,
+        download_mode: DownloadMode | str | None = None,
+        verification_mode: VerificationMode | str | None = None,
+        force_checksums_validation: bool = False,
+        timeout: float | Deadline | None = None,
+    ) -> Any:
+        """The rows as the author's code makes them, one after the other; nothing is built or stored.
+
+        Rows and their order are those of a build; keys are not compared.  URLs that the code downloads are `RemoteFile`s, which
+        fetch themselves when they are opened.  How many rows there are is known behind the last one only: slices by percent or
+        from the end need what is on record of the split.
+
+        Args:
+            split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for an `IterableDatasetDict`.
+            base_path: what relative paths of `download` are relative to.
+            download_config, download_mode, verification_mode, force_checksums_validation: see `download_and_prepare`.
+            timeout: seconds in which the author's code is to make the next rows, or to name its splits.
+
+        Raises:
+            UnknownSplitError: no such split.
+            ConfigurationError: a slice that only a build can make, or remote files of a format.
+            DatasetGenerationError: the author's code failed to name its splits.
+
+        >>> import tempfile
+        >>> from datasets_core import load_dataset_builder
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = folder + "/a.parquet"
+        ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
+        ...     list(load_dataset_builder("parquet", data_files=path).as_streaming_dataset("train"))
+        [{'a': 1}, {'a': 2}]
+        """
+        from datasets_core.building.live import streamed_splits  # 10 ms that a build does without
+
+        self._check_blocked()
+        options = BuildOptions.of(
+            output_dir=self._cache_dir,
+            download_config=download_config,
+            download_mode=download_mode,
+            verification_mode=verification_mode,
+            base_path=self.base_path if base_path is None else os.fspath(base_path),
+            force_checksums_validation=force_checksums_validation,
+            timeout=timeout,
+        )
+        if not self.is_preparable:
+            self._take_prepared()
+            return streamed_splits(self, split)
+        return streamed_splits(self, split, options, paths_below(self._own_folders()))
 
     # -- config and folder ---------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from datasets_core.building.keys import KeyRecord
 from datasets_core.building.sorted_runs import Run
 from datasets_core.engines.deadline import Deadline
 from datasets_core.features.order_free import Facts
+from datasets_core.fetch.remote import RemoteFile
 from datasets_core.files import is_url
 from datasets_core.store.manifest import ShardRecord
 
@@ -125,9 +126,10 @@ def divide(gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES) 
     """The parts that a split is built in, in the order of its rows.
 
     Lists of one common length are cut into contiguous parts: lists of local files where a part reaches `group_bytes`, other
-    lists item by item; at most 64 parts.  What may lose or repeat rows is not cut: lists of different lengths; a list of plain
-    values beside other data or another list (it is likely a parameter: names of labels, languages, each of which goes with
-    each); and anything that can be read only once, since a second part would begin where the first one ended.
+    lists item by item; at most 64 parts.  With `group_bytes=0` each item is a part.  What may lose or repeat rows is not cut:
+    lists of different lengths; a list of plain values beside other data or another list (it is likely a parameter: names of
+    labels, languages, each of which goes with each); and anything that can be read only once, since a second part would begin
+    where the first one ended.
 
     >>> divide({"shards": [0, 1], "lower": True})
     [{'shards': [0], 'lower': True}, {'shards': [1], 'lower': True}]
@@ -146,8 +148,8 @@ def divide(gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES) 
     plain = [value for name, value in lists.items() if name not in named and not any(map(is_data, value[:1]))]
     if plain and (len(lists) > 1 or any(map(is_data, rest))):
         return [gen_kwargs]
-    sizes = _file_sizes(list(lists.values()))
-    bounds = _by_bytes(sizes, group_bytes) if sizes is not None else _by_count(length)
+    sizes = _file_sizes(list(lists.values())) if group_bytes else None
+    bounds = _by_bytes(sizes, group_bytes) if sizes is not None else _by_count(length, MAX_JOBS if group_bytes else length)
     return [
         {name: value[start:stop] if name in lists else value for name, value in gen_kwargs.items()} for start, stop in bounds
     ]
@@ -170,6 +172,8 @@ def holds_once(value: Any) -> bool:
 
 def is_data(value: Any) -> bool:
     """Whether rows may be read out of `value`: an existing path, a URL, an iterable object, or a container of such."""
+    if isinstance(value, RemoteFile):  # it would be fetched to be looked at
+        return True
     if isinstance(value, (str, os.PathLike)):
         path = os.fspath(value)
         return isinstance(path, str) and bool(path) and (is_url(path) or _exists(path))
@@ -203,7 +207,7 @@ def _file_sizes(lists: Sequence[list[Any]]) -> list[int] | None:
 
 def _sizes(values: list[Any]) -> Iterator[int]:
     for value in values:
-        if not isinstance(value, (str, os.PathLike)):
+        if not isinstance(value, (str, os.PathLike)) or isinstance(value, RemoteFile):
             return
         try:
             status = os.stat(value)
@@ -227,7 +231,7 @@ def _by_bytes(sizes: Sequence[int], group_bytes: int) -> list[tuple[int, int]]:
     return bounds
 
 
-def _by_count(length: int) -> list[tuple[int, int]]:
-    parts = min(length, MAX_JOBS)
+def _by_count(length: int, most: int) -> list[tuple[int, int]]:
+    parts = min(length, most)
     edges = [length * part // parts for part in range(parts + 1)]
     return list(itertools.pairwise(edges))

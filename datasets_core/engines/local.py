@@ -45,6 +45,16 @@ def sent_by_value() -> list[ModuleType]:
     return [sys.modules[name] for name in sorted(cloudpickle.list_registry_pickle_by_value()) if name in sys.modules]
 
 
+def packed(value: Any) -> bytes:
+    """A value as bytes that another process can unpack, classes and functions of a script or of `__main__` too."""
+    return bytes(cloudpickle.dumps(value))
+
+
+def unpacked(data: bytes) -> Any:
+    """The value that was packed."""
+    return cloudpickle.loads(data)
+
+
 def _workers(count: int | None) -> int:
     if count is None:
         return os.cpu_count() or 1

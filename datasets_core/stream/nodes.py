@@ -15,6 +15,7 @@ from datasets_core.stream.block import Block, joined
 from datasets_core.stream.functions import Function, RowsMade
 from datasets_core.stream.node import Delivery, Node, Ordered, RowChange, State, batches, chosen, part
 from datasets_core.stream.permutation import Permutation
+from datasets_core.stream.rows_of_jobs import MadeRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,8 @@ def in_turn(node: Node, turn: int) -> Node:
     """A node whose rows, where their order changes by epoch, stand in that of this turn."""
     if isinstance(node, Ordered):
         return node.in_turn(turn)
+    if isinstance(node, MadeRows):
+        return node
     if isinstance(node, Rounds):
         return replace(node, turn=turn)
     if isinstance(node, Windows) and node.reshuffles:
@@ -233,11 +236,30 @@ def in_turn(node: Node, turn: int) -> Node:
     return replace(node, below=in_turn(node.below, turn))  # type: ignore[type-var, attr-defined]
 
 
-def bottom(node: Node) -> Ordered:
-    """The rows that a node is made of, as far as their places are known."""
-    while not isinstance(node, Ordered):
+def bottom(node: Node) -> Ordered | MadeRows:
+    """The rows that a node is made of, as far as their places are known, or what makes them."""
+    while not isinstance(node, (Ordered, MadeRows)):
         node = node.below  # type: ignore[attr-defined]
     return node
+
+
+def on_jobs(node: Node, act: Callable[[MadeRows], MadeRows], *, is_share: bool = False) -> Node | None:
+    """The node with other jobs at its bottom; None where there are none, or where steps behind them count rows.
+
+    Args:
+        node: what is read.
+        act: gives the other jobs.
+        is_share: they are a part of the jobs, and what steps do in windows, lists and rounds is done in each part by itself.
+    """
+    if isinstance(node, MadeRows):
+        return act(node)
+    passes: tuple[type[Any], ...] = (Changed, Filtered, FilteredByBatch, MappedByBatch)
+    if is_share:
+        passes = (*passes, Windows, Rounds, *([] if isinstance(node, Lists) and node.by else [Lists]))
+    if not isinstance(node, passes):
+        return None
+    below = on_jobs(node.below, act, is_share=is_share)
+    return None if below is None else replace(node, below=below)
 
 
 def _in_round(delivery: Delivery, done: int) -> Delivery:

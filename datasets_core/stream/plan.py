@@ -10,7 +10,8 @@ from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.node import Node, Ordered
 from datasets_core.stream.rows_by_place import RowsByPlace
-from datasets_core.stream.steps import Part, Step
+from datasets_core.stream.rows_of_jobs import MadeRows, RowsOfJobs
+from datasets_core.stream.steps import Part, Step, is_row_by_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Plan:
         num_shards: into how many parts the rows divide among workers.
     """
 
-    source: RowsByPlace
+    source: RowsByPlace | RowsOfJobs
     steps: tuple[Step, ...] = ()
     num_shards: int = 1
 
@@ -60,7 +61,12 @@ class Plan:
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:
-        place, node = self._first_seeing()
+        if isinstance(self.source, RowsOfJobs):
+            place = len(self.steps)
+            while place and is_row_by_row(self.steps[place - 1]):
+                place -= 1
+            return place, Part(index, count, is_contiguous, self.num_shards)
+        place, node = self._first_seeing(Ordered(self.source))
         behind = self.steps[place:]
         if node.is_endless:  # the later half of its rows would never come: parts take turns
             if all(step.is_local and step.unit == 1 for step in behind):
@@ -72,9 +78,8 @@ class Plan:
             return len(self.steps), Part(index, count, is_contiguous, 1)
         return place, Part(index, count, is_contiguous, self.num_shards, behind[0].unit, keeps_numbers=True)
 
-    def _first_seeing(self) -> tuple[int, Ordered]:
+    def _first_seeing(self, node: Ordered) -> tuple[int, Ordered]:
         """The place of the first step that must see rows to know how many it gives, and the rows before it."""
-        node = Ordered(self.source)
         for place, step in enumerate(self.steps):
             above = step.on(node, 0)
             if not isinstance(above, Ordered):
@@ -102,7 +107,8 @@ class Plan:
         if share is not None:
             place, part = self._part(share.count, share.index, is_contiguous=self.num_shards < share.count)
             steps = (*steps[:place], part, *steps[place:])
-        node: Node = Ordered(self.source, (), epoch)
+        source = self.source
+        node: Node = MadeRows.of(source) if isinstance(source, RowsOfJobs) else Ordered(source, (), epoch)
         for step in steps:
             node = step.on(node, epoch)
         return node

@@ -85,13 +85,14 @@ def _share(given: Any) -> Share | None:
     return Share(*given)
 
 
-def check_at(at: Any, start: Any, num_rows: int) -> None:
+def check_at(at: Any, start: Any, num_rows: int, *, what: str = "row") -> None:
     """Compare what a state says of the place in the rows with where they begin: it has the same form.
 
     Args:
         at: of the state.
         start: the state before the first row: a number, or lists of such with the number of rows that were read at first.
         num_rows: how many of these there are.
+        what: they are.
 
     Raises:
         StreamStateError: it has another, or is behind the last row.
@@ -103,7 +104,7 @@ def check_at(at: Any, start: Any, num_rows: int) -> None:
     while isinstance(at, (list, tuple)):
         at = at[0]
     if at > num_rows:
-        raise StreamStateError(f"The state stands behind row {at}, and there are {num_rows} rows. {_ADVICE}")
+        raise StreamStateError(f"The state stands behind {what} {at}, and there are {num_rows} {what}s. {_ADVICE}")
 
 
 def _is_like(at: Any, start: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from datasets_core.features.schema import Features
@@ -20,8 +21,10 @@ from datasets_core.stream.nodes import (
     Rounds,
     Windows,
     numbered,
+    on_jobs,
 )
 from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, even_run, even_runs
+from datasets_core.stream.rows_of_jobs import MadeRows
 
 
 class Step(Protocol):
@@ -316,7 +319,8 @@ class Shuffle(_Whole):
         """See `Step.on`."""
         if isinstance(node, Ordered) and not node.is_endless:
             return node.under(Shuffled(node.num_rows, self.size, self.seed, self.reshuffles))
-        return Windows(node, self.size, self.seed, epoch, self.reshuffles)
+        mixed = on_jobs(node, lambda jobs: jobs.shuffled(self.seed, epoch))
+        return Windows(mixed or node, self.size, self.seed, epoch, self.reshuffles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,9 +373,22 @@ class Part(PlainStep):
     def on(self, node: Node, epoch: int) -> Node:
         """See `Step.on`."""
         if not isinstance(node, Ordered):
-            return Chosen(node, range(self.index, ENDLESS, self.count))
+            shared = None
+            if self.shards >= self.count:
+                share = partial(MadeRows.shared, index=self.index, count=self.count, is_contiguous=self.is_contiguous)
+                shared = on_jobs(node, share, is_share=True)
+            return shared or Chosen(node, range(self.index, ENDLESS, self.count))
         cut = self.cut(node.num_rows)
         return node.shared(cut) if self.keeps_numbers else node.under(cut)
+
+
+def is_row_by_row(step: Step) -> bool:
+    """Whether a step does the same with a row wherever it stands: parts of rows may be taken before it."""
+    if isinstance(step, Map):
+        return not step.is_batched and not step.made.needs_numbers
+    if isinstance(step, Filter):
+        return not step.is_batched and not step.function.with_indices
+    return isinstance(step, ChangeColumns) and not step.change.needs_numbers
 
 
 def _name(function: Function) -> str:

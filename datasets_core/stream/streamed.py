@@ -16,6 +16,7 @@ from datasets_core.stream.known import Known
 from datasets_core.stream.node import Node, State, batches
 from datasets_core.stream.nodes import bottom
 from datasets_core.stream.plan import Plan, Share
+from datasets_core.stream.rows_of_jobs import MadeRows
 from datasets_core.stream.shown import Shown
 from datasets_core.stream.state import Place, check_at, read, saved
 from datasets_core.stream.steps import Step
@@ -173,7 +174,11 @@ class Streamed(Known):
     def _read(self, state: dict[str, Any]) -> Place:
         place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None)
         node = self._plan.node(place.epoch, place.share)
-        check_at(place.at, node.start, bottom(node).num_rows)
+        found = bottom(node)
+        if isinstance(found, MadeRows):
+            check_at(place.at, node.start, len(found.order), what="part")
+        else:
+            check_at(place.at, node.start, found.num_rows)
         if place.seed is not None:
             self._plan = self._plan.with_seed(place.seed)
         return place
