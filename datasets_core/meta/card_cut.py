@@ -71,15 +71,18 @@ def cut_config(text: str, key: str, config: str) -> Cut | None:
         items = _items(block.lines, hidden)
         if len(items) < 2:
             return block
-        names = list(_config_names(block.lines, items, hidden))
+        places = [
+            place
+            for place in _that_may_be(config, block.lines, items, hidden)
+            if _is_named(config, block.lines, *place, hidden)
+        ]
     except _Unclear:
         return None
-    places = [place for place, name in enumerate(names) if name == config]
-    if None in names or len(places) > 1:
+    if len(places) > 1:
         return None  # which is wrong, and told by the parser
     if not places:
         return Cut((), 0)
-    start, stop = items[places[0]]
+    start, stop = places[0]
     return Cut((block.lines[0], *block.lines[start:stop]), block.above + start - 1)
 
 
@@ -219,20 +222,33 @@ def _items(lines: Sequence[str], hidden: frozenset[int]) -> list[tuple[int, int]
 _DEEPER = frozenset(("", " ", "#"))
 
 
-def _config_names(lines: Sequence[str], items: Sequence[tuple[int, int]], hidden: frozenset[int]) -> Iterator[str | None]:
-    """The `config_name` of each item; None where it has none."""
-    named = [number for number, line in enumerate(lines) if "config_name" in line and number not in hidden]
-    for start, stop in items:
-        own = named[bisect.bisect_left(named, start) : bisect.bisect_left(named, stop)]
-        body = lines[start].lstrip(" ")[1:].lstrip(" ")
-        if not body or body[0] in "#-":
-            raise _Unclear  # the item begins in a line below, or is a list
-        column = len(lines[start]) - len(body)
-        found = [number for number in own if number == start or _indent(lines[number]) == column]
-        places = [number for number in found if _key_of(lines[number][column:]) == "config_name"]
-        if any("config_name" in lines[number].partition(":")[0] for number in found if number not in places) or len(places) > 1:
-            raise _Unclear
-        yield _name(lines, places[0], stop, column) if places else None
+def _that_may_be(
+    config: str, lines: Sequence[str], items: Sequence[tuple[int, int]], hidden: frozenset[int]
+) -> Iterator[tuple[int, int]]:
+    """The items in which the name stands behind a `config_name`, wherever in them."""
+    is_plain = not any(mark in config for mark in "'\"\\") and all("\\" not in line for line in lines)
+    starts = [start for start, _ in items]
+    before = -1
+    for number, line in enumerate(lines):
+        if "config_name" in line and (not is_plain or config in line) and number not in hidden:
+            place = bisect.bisect_right(starts, number) - 1
+            if place != before:
+                before = place
+                yield items[place]
+
+
+def _is_named(config: str, lines: Sequence[str], start: int, stop: int, hidden: frozenset[int]) -> bool:
+    """Whether the `config_name` of an item is that."""
+    body = lines[start].lstrip(" ")[1:].lstrip(" ")
+    if not body or body[0] in "#-":
+        raise _Unclear  # the item begins in a line below, or is a list
+    column = len(lines[start]) - len(body)
+    numbers = (number for number in range(start, stop) if "config_name" in lines[number] and number not in hidden)
+    found = [number for number in numbers if number == start or _indent(lines[number]) == column]
+    places = [number for number in found if _key_of(lines[number][column:]) == "config_name"]
+    if any("config_name" in lines[number].partition(":")[0] for number in found if number not in places) or len(places) > 1:
+        raise _Unclear
+    return bool(places) and _name(lines, places[0], stop, column) == config
 
 
 def _name(lines: Sequence[str], number: int, stop: int, column: int) -> str:

@@ -63,7 +63,6 @@ def test_what_is_no_list_is_cut_as_a_whole():
         "dataset_info: [{config_name: a}, {config_name: b}]\n",
         "dataset_info:\n- {config_name: a,\n   x: 1}\n- config_name: b\n",
         "dataset_info:\n- config_name: a\n- config_name: a\n",
-        "dataset_info:\n- config_name: a\n- download_size: 1\n",
         "dataset_info:\n- config_name: a\ndataset_info:\n- config_name: b\n",
         "pretty_name: 'a\ndataset_info: b'\nlicense: mit\n",
         'pretty_name: "a\ndataset_info:\n- config_name: a\n- config_name: b\n"\n',
