@@ -7,6 +7,7 @@ no bytecode is written; a finder on `sys.meta_path` answers for those names alon
 
 from __future__ import annotations
 
+import abc
 import ast
 import importlib
 import importlib.util
@@ -52,10 +53,10 @@ class _Finder:
             return None
         if not module.path:
             return ModuleSpec(fullname, _Loader(module), is_package=True)
-        search: list[str] | None = [] if module.is_package else None
-        return importlib.util.spec_from_file_location(
-            fullname, module.path, loader=_Loader(module), submodule_search_locations=search
-        )
+        spec = importlib.util.spec_from_file_location(fullname, module.path, loader=_Loader(module))
+        if spec is not None and module.is_package:
+            spec.submodule_search_locations = []  # nothing is found on the disk that was not read
+        return spec
 
     def add(self, script: Script) -> None:
         """Make the script's modules importable."""
@@ -168,6 +169,9 @@ def _refuse(package: str, path: str, line: int) -> NoReturn:
 
 def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, DatasetBuilder)]
+    for each in classes:
+        if each.__module__ == module.__name__:
+            abc.update_abstractmethods(each)  # hooks may have been set after the class was made
     concrete = [each for each in classes if not inspect.isabstract(each) and not each.__module__.startswith(_LIBRARY)]
     own = list(dict.fromkeys(each for each in concrete if each.__module__ == module.__name__))
     if not concrete:

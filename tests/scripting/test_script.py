@@ -154,6 +154,17 @@ def test_abstract_classes_are_passed_over(tmp_path: Path) -> None:
     assert load_script(_write(tmp_path, _text("Real", before=abstract))).__name__ == "Real"
 
 
+def test_hooks_may_be_set_after_the_class_was_made(tmp_path: Path) -> None:
+    text = _text().replace("    def _generate_examples", "def rows") + "\nMain._generate_examples = rows\n"
+    assert load_script(_write(tmp_path, text.replace("        yield", "    yield"))).__name__ == "Main"
+
+
+def test_abc_may_stand_before_a_base_of_ours(tmp_path: Path) -> None:
+    base = "from abc import ABC\nclass Base(ABC, datasets.GeneratorBasedBuilder):\n    pass\n"
+    text = _text(before=base).replace("class Main(datasets.GeneratorBasedBuilder)", "class Main(Base)")
+    assert load_script(_write(tmp_path, text)).__name__ == "Main"
+
+
 @pytest.mark.parametrize("text", ["x = 1\n", "from datasets_core import GeneratorBasedBuilder, ArrowBasedBuilder\n"])
 def test_a_script_without_a_builder_is_told_so(tmp_path: Path, text: str) -> None:
     with pytest.raises(ScriptError, match=r"main\.py: it defines no dataset builder"):
