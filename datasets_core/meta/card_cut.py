@@ -123,7 +123,10 @@ def _key_of(line: str) -> str | None:
 
 def _hidden(text: str, lines: Sequence[str]) -> frozenset[int]:
     """The lines inside of texts of several lines: quoted ones, and block scalars."""
-    odd = [number for number, line in enumerate(lines) if ("'" in line and line.count("'") & 1) or line.count('"') & 1]
+    odd: list[int] = []
+    for quote in "'\"":
+        if quote in text:
+            odd += [number for number, line in enumerate(lines) if quote in line and line.count(quote) & 1]
     if "\\" in text:
         odd += [number for number, line in enumerate(lines) if "\\" in line]
     found: set[int] = set()
@@ -226,7 +229,7 @@ def _that_may_be(
     config: str, lines: Sequence[str], items: Sequence[tuple[int, int]], hidden: frozenset[int]
 ) -> Iterator[tuple[int, int]]:
     """The items in which the name stands behind a `config_name`, wherever in them."""
-    is_plain = not any(mark in config for mark in "'\"\\") and all("\\" not in line for line in lines)
+    is_plain = not any(mark in config for mark in "'\"\\") and "\\" not in "\n".join(lines)
     starts = [start for start, _ in items]
     before = -1
     for number, line in enumerate(lines):

@@ -81,8 +81,7 @@ class Version:
         self._set(library_version_to_prepare=release, tfds_version_to_prepare=release)
 
     def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values)  # a script has hundreds
 
     @classmethod
     def is_valid(cls, version: object) -> bool:

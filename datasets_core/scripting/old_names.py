@@ -34,7 +34,7 @@ class Version(version.Version):
 
     def __post_init__(self) -> None:
         text: object = self.version_str
-        if isinstance(text, str):
+        if isinstance(text, str) and not self.is_valid(text):
             self._set(version_str=str(version.as_version(text)))
         super().__post_init__()
 
