@@ -10,18 +10,20 @@ import itertools
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
 from datasets_core.building.hooks import Hooks
 from datasets_core.building.keys import KeyRecord
-from datasets_core.building.sorted_runs import Run
 from datasets_core.engines.deadline import Deadline
 from datasets_core.features.order_free import Facts
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.files import is_url
 from datasets_core.store.manifest import ShardRecord
+
+if TYPE_CHECKING:
+    from datasets_core.building.sorted_runs import Run
 
 MAX_JOBS = 64
 TABLE_GROUP_BYTES = 16 << 20
