@@ -10,26 +10,24 @@ import contextlib
 import fcntl
 import os
 import select
-import signal
 import socket
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self
 
-from datasets_core.config import settings
 from datasets_core.confine import bwrap, limits
 from datasets_core.confine.boot import words
+from datasets_core.confine.cage import Cage
 from datasets_core.confine.denials import UNNAMED, Denial
 from datasets_core.confine.ending import error_of_end
+from datasets_core.confine.held import Held, readable
 from datasets_core.confine.layers import Layers, layers
 from datasets_core.confine.notices import Notices
 from datasets_core.confine.output import Output
 from datasets_core.confine.pipe import Incoming, Kind, Message, PipeError, packed
 from datasets_core.confine.reported import denial_of, raised
-from datasets_core.confine.scratch import clear
-from datasets_core.confine.template import Forked, Template, stop, template
+from datasets_core.confine.template import Forked, fork
 from datasets_core.errors import (
     ConfinementUnavailableError,
     DatasetDiskError,
@@ -39,6 +37,8 @@ from datasets_core.errors import (
     ScriptTimeoutError,
     WorkerDiedError,
 )
+
+__all__ = ["Cage", "Confined"]
 
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
@@ -51,95 +51,15 @@ _SERVE = "datasets_core.confine.served:serve"
 Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Cage:
-    """What a confined process may have.
-
-    Attributes:
-        readable: files and folders that it may read, besides the interpreter and installed packages.
-        scratch: the one folder that it may write, which is its working directory, `HOME` and `TMPDIR`; made if it is missing,
-            and removed with all that it holds when the process has ended.
-        memory_bytes: memory that it may take; None as the settings say.
-        cpu_seconds: processor time that it may take; None as the settings say.
-        file_bytes: size of one file that it may write; None as the settings say.
-        preload: modules that the script imports, which are imported before it is confined if they are well known.
-        script: the script, for messages.
-    """
-
-    readable: tuple[str, ...]
-    scratch: str
-    memory_bytes: int | None = None
-    cpu_seconds: int | None = None
-    file_bytes: int | None = None
-    preload: tuple[str, ...] = ()
-    script: str = "a script"
-
-
 class _Ended(Exception):
     """The process has ended."""
 
 
-@dataclass(slots=True)
-class _Held:
-    """What must be given back when a confined process is not needed any more, whatever happened."""
+class _Told(Exception):
+    """An error that the process told of."""
 
-    owner: int
-    descriptors: list[int]
-    scratch: str
-    template: Template | None = None
-    forked: Forked | None = None
-    end: dict[str, Any] = field(default_factory=dict)
-
-    def release(self) -> None:
-        """Kill the process, wait for its end, close what is open, and remove its scratch folder."""
-        descriptors, self.descriptors = self.descriptors, []
-        forked, self.forked = self.forked, None
-        for descriptor in descriptors:
-            os.close(descriptor)
-        if self.owner != os.getpid():  # a fork of the parent holds copies, and no process
-            if forked is not None:
-                os.close(forked.watched)
-            return
-        if forked is not None:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(forked.watched, signal.SIGKILL)
-            _readable(forked.watched, None)
-            os.close(forked.watched)
-            if self.template is not None:
-                self.end = self.template.ended(forked)
-        clear(self.scratch)
-
-
-def _readable(descriptor: int, seconds: float | None) -> bool:
-    waiting = select.poll()
-    waiting.register(descriptor, select.POLLIN)
-    return bool(waiting.poll(None if seconds is None else max(0.0, seconds) * 1000))
-
-
-def _forked(descriptors: tuple[int, ...], serve: str, cage: Cage, found: Layers) -> tuple[Template, Forked]:
-    scratch, execute = os.path.realpath(cage.scratch), list[str]()
-    if not found.landlock and found.bwrap is not None:
-        told = words("datasets_core.confine.child", "run_executed", serve=serve)
-        execute = bwrap.command(found.bwrap, told, inputs=cage.readable, scratch=scratch)
-    for wanted in dict.fromkeys((cage.preload, ())):
-        source = template()
-        forked = source.fork(descriptors, scratch=scratch, serve=serve, preload=wanted, execute=execute)
-        if forked is not None:
-            return source, forked
-        stop()  # what it imported has started threads, which a fork would lack: another one, that does not import it
-    raise ConfinementUnavailableError("an installed package starts threads when the library is imported")
-
-
-def _memory(cage: Cage) -> int:
-    return limits.memory_bytes() if cage.memory_bytes is None else cage.memory_bytes
-
-
-def _cpu(cage: Cage) -> int | None:
-    return settings().confined_cpu_seconds if cage.cpu_seconds is None else cage.cpu_seconds
-
-
-def _local_time() -> dict[str, str]:
-    return {"TZ": os.environ["TZ"]} if os.environ.get("TZ") else {}
+    def __init__(self, error: Exception) -> None:
+        self.error = error
 
 
 class Confined:
@@ -150,13 +70,13 @@ class Confined:
     error showed (`denials.warn_of`).
     """
 
-    def __init__(self, cage: Cage, held: _Held, forked: Forked, *, requests: int, replies: int, output: int) -> None:
+    def __init__(self, cage: Cage, held: Held, forked: Forked, *, requests: int, replies: int, output: int) -> None:
         self.cage = cage
         self.denials: list[Denial] = []
         self.layers: tuple[str, ...] = ()
         self._held, self._forked = held, forked
         self._requests = requests
-        self._incoming = Incoming(replies, max_payload_bytes=_memory(cage))
+        self._incoming = Incoming(replies, max_payload_bytes=cage.memory)
         self._output = Output(output, script=cage.script)
         self._notices: Notices | None = None
         self._looked, self._kept_free = time.monotonic(), limits.kept_free(cage.scratch)
@@ -187,10 +107,14 @@ class Confined:
         output, its_output = os.pipe2(os.O_CLOEXEC)
         ours, its = socket.socketpair()
         its_own = (its_reads, its_writes, its_output, its.detach())
-        held = _Held(os.getpid(), [requests, replies, output, ours.detach()], cage.scratch)
+        held = Held(os.getpid(), [requests, replies, output, ours.detach()], cage.scratch)
         try:
             try:
-                held.template, forked = _forked(its_own, serve, cage, found)
+                execute = []
+                if not found.landlock and found.bwrap is not None:
+                    told = words("datasets_core.confine.child", "run_executed", serve=serve)
+                    execute = bwrap.command(found.bwrap, told, inputs=cage.readable, scratch=os.path.realpath(cage.scratch))
+                forked = fork(its_own, scratch=cage.scratch, serve=serve, preload=cage.preload, execute=execute)
                 held.forked = forked
             finally:
                 for descriptor in its_own:
@@ -207,20 +131,8 @@ class Confined:
 
     def _enter(self, found: Layers) -> None:
         """Let it put the cage on."""
-        setup = {
-            "scratch": os.path.realpath(self.cage.scratch),
-            "readable": [os.path.realpath(path) for path in self.cage.readable],
-            "environment": {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "LOGNAME": "nobody", "USER": "nobody", **_local_time()},
-            "memory_bytes": _memory(self.cage),
-            "cpu_seconds": _cpu(self.cage),
-            "file_bytes": limits.file_bytes(self.cage.scratch) if self.cage.file_bytes is None else self.cage.file_bytes,
-            "machine": found.machine,
-            "landlock": found.landlock,
-            "seccomp": found.seccomp,
-            "notices": found.notices,
-        }
         with self._turn():
-            kind, message = self._exchange(setup, time.monotonic() + _START_SECONDS, "putting the cage on")
+            kind, message = self._exchange(self.cage.setup(found), time.monotonic() + _START_SECONDS, "putting the cage on")
             if kind is not Kind.READY:
                 self._out_of_turn(kind)
             self.layers = tuple(map(str, message.head.get("layers", ()))) + (() if found.landlock else ("bwrap",))
@@ -296,12 +208,12 @@ class Confined:
         try:
             yield
         except _Ended:
-            if not _readable(self._forked.watched, _EXIT_SECONDS):
+            if not readable(self._forked.watched, _EXIT_SECONDS):
                 self.kill()
                 message = f"The confined process of {self.cage.script} closed its pipe, and was stopped. Do not trust it."
                 raise WorkerDiedError(message) from None
             self.kill()
-            limit, seconds, tail = _memory(self.cage), _cpu(self.cage), self._output.tail
+            limit, seconds, tail = self.cage.memory, self.cage.cpu, self._output.tail
             raise error_of_end(self._held.end, self.cage.script, memory_bytes=limit, cpu_seconds=seconds, tail=tail) from None
         except PipeError as error:
             self.kill()
@@ -330,6 +242,9 @@ class Confined:
         """The next message that is no note of a denial."""
         began = time.monotonic()
         while True:
+            self._check_disk()
+            if deadline is not None and time.monotonic() >= deadline:
+                raise ScriptTimeoutError(self.cage.script, doing, seconds=round(time.monotonic() - began, 1))
             has_ended = self._is_over()
             try:
                 found = self._incoming.read()
@@ -338,8 +253,7 @@ class Confined:
             if found is None:
                 if has_ended:
                     raise _Ended
-                if not self._wait(self._incoming.descriptor, select.POLLIN, deadline):
-                    raise ScriptTimeoutError(self.cage.script, doing, seconds=round(time.monotonic() - began, 1))
+                self._wait(self._incoming.descriptor, select.POLLIN, deadline)
                 continue
             kind, message = found
             if kind is Kind.FAILURE:
@@ -356,7 +270,7 @@ class Confined:
         """The error that it told of; what that shows need not be warned of."""
         error = raised(message.head, script=self.cage.script)
         if isinstance(error, ScriptMemoryError):
-            return ScriptMemoryError(self.cage.script, limit=_memory(self.cage))
+            return ScriptMemoryError(self.cage.script, limit=self.cage.memory)
         if isinstance(error, DeniedAccessError):
             told = denial_of(vars(error))
             by_kernel = [each for each in self.denials[self._num_known :] if each.path is None]
@@ -367,7 +281,7 @@ class Confined:
         return error
 
     def _is_over(self) -> bool:
-        return _readable(self._forked.watched, 0)
+        return readable(self._forked.watched, 0)
 
     def _send(self, kind: Kind, head: Mapping[str, Any], deadline: float | None) -> None:
         rest = memoryview(packed(kind, head))
@@ -377,20 +291,17 @@ class Confined:
             except BlockingIOError:
                 if self._is_over():
                     raise _Ended from None
-                if not self._wait(self._requests, select.POLLOUT, deadline):
+                if deadline is not None and time.monotonic() >= deadline:
                     raise ScriptTimeoutError(self.cage.script, "taking what it is told", seconds=0) from None
+                self._wait(self._requests, select.POLLOUT, deadline)
             except BrokenPipeError:
                 raise _Ended from None
 
-    def _wait(self, descriptor: int, events: int, deadline: float | None) -> bool:
-        """Wait for the pipe, showing what is printed meanwhile; False if time is over first."""
-        now = time.monotonic()
-        if deadline is not None and deadline <= now:
-            return False
-        if now - self._looked > _LOOK_SECONDS:
-            self._look_at_disk(now)
+    def _wait(self, descriptor: int, events: int, deadline: float | None) -> None:
+        """Wait for the pipe, at most until something else is due, and see to what is printed and refused meanwhile."""
+        left = _LOOK_SECONDS if deadline is None else max(0.0, deadline - time.monotonic())
         self._waiting.register(descriptor, events)
-        happened = dict(self._waiting.poll(1000 * min(_LOOK_SECONDS, _LOOK_SECONDS if deadline is None else deadline - now)))
+        happened = dict(self._waiting.poll(1000 * min(_LOOK_SECONDS, left)))
         self._waiting.unregister(descriptor)
         if self._output.descriptor in happened and not self._output.drain():
             self._waiting.unregister(self._output.descriptor)
@@ -401,11 +312,12 @@ class Confined:
                     self._note(denial)
             else:
                 self._waiting.unregister(self._notices.descriptor)  # the process has ended
-        return True
 
-    def _look_at_disk(self, now: float) -> None:
-        """Many small files fill a disk as well as a large one."""
-        self._looked = now
+    def _check_disk(self) -> None:
+        """Now and then: many small files fill a disk as well as a large one."""
+        if time.monotonic() - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
         if limits.free(self.cage.scratch) < self._kept_free:
             reason = "a confined script has filled the disk with files of its own"
             raise DatasetDiskError(self.cage.scratch, reason, free=limits.free(self.cage.scratch))
@@ -435,10 +347,3 @@ class Confined:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-class _Told(Exception):
-    """An error that the process told of."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error

@@ -36,14 +36,20 @@ class Forked:
     """A process that the template forked.
 
     Attributes:
-        number: what the template knows it by.
+        source: the template.
+        number: what it knows the process by.
         process: its id.
         watched: a descriptor (pidfd) that stands for it, whoever gets its id later; the caller closes it.
     """
 
+    source: Template
     number: int
     process: int
     watched: int
+
+    def ended(self) -> dict[str, Any]:
+        """How it ended, once it has: `status` as of `os.wait`, `max_rss` in bytes, `cpu` in seconds; nothing if unknown."""
+        return self.source.ended(self)
 
 
 class Template:
@@ -105,10 +111,10 @@ class Template:
             return None
         if "pid" not in head or len(passed) != 1:
             raise ConfinementUnavailableError(f"no process could be forked ({head.get('error', 'no reason is known')})")
-        return Forked(head["n"], head["pid"], passed[0])
+        return Forked(self, head["n"], head["pid"], passed[0])
 
     def ended(self, forked: Forked) -> dict[str, Any]:
-        """How a process ended that has: `status` as of `os.wait`, `max_rss` in bytes, `cpu` in seconds; nothing if unknown."""
+        """How a process ended that has; nothing if it ended with the template."""
         with self._lock:
             try:
                 return self._ask({"do": "tell", "of": forked.number})[0]
@@ -173,6 +179,8 @@ class Template:
 
 _lock = threading.Lock()
 _current: Template | None = None
+_retired: list[Template] = []  # they have threads, and processes that are still needed
+_threaded: set[str] = set()  # modules that start threads when they are imported
 
 
 def template() -> Template:
@@ -190,13 +198,36 @@ def template() -> Template:
         return _current
 
 
+def fork(
+    descriptors: Sequence[int], *, scratch: str, serve: str, preload: Sequence[str] = (), execute: Sequence[str] = ()
+) -> Forked:
+    """A process forked by the template of this one; the arguments are those of `Template.fork`.
+
+    Raises:
+        ConfinementUnavailableError: none could be started.
+    """
+    global _current
+    scratch = os.path.realpath(scratch)
+    for wanted in dict.fromkeys((tuple(name for name in preload if name not in _threaded), ())):
+        source = template()
+        forked = source.fork(descriptors, scratch=scratch, serve=serve, preload=wanted, execute=execute)
+        if forked is not None:
+            return forked
+        with _lock:  # a fork would lack the threads that an import has started: another one, without that import
+            _threaded.update(wanted)
+            _retired.append(source)
+            _current = None if _current is source else _current
+    raise ConfinementUnavailableError("an installed package starts threads when the library is imported")
+
+
 def stop() -> None:
-    """End the template of this process, if there is one; the next use starts another."""
+    """End the templates of this process, with all that they forked; the next use starts another."""
     global _current
     with _lock:
-        if _current is not None:
-            _current.stop()
-            _current = None
+        for each in (*_retired, *([_current] if _current is not None else [])):
+            each.stop()
+        _retired.clear()
+        _current = None
 
 
 def _after_fork() -> None:
