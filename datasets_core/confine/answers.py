@@ -11,7 +11,7 @@ from datasets_core import files
 from datasets_core.confine.asked_downloads import CONFIG_FIELDS
 from datasets_core.confine.granted import Granted, is_remote
 from datasets_core.confine.reported import head_of
-from datasets_core.errors import ConfigurationError, DatasetsCoreError, DeniedAccessError
+from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetsCoreError, DeniedAccessError
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.redact import redact
 
@@ -117,7 +117,7 @@ class Answers:
 
     def _check_known(self, what: str, names: list[str]) -> None:
         if self._manager is None:
-            raise ConfigurationError(
+            raise DatasetBuildError(
                 f"{self._granted.script} asks for {redact(names[0])!r} in another process, and did not when its splits were "
                 "named. Mend the script: it must ask for the same files each time."
             )

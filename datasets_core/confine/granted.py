@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError, ConfinementUnavailableError, DeniedAccessError
+from datasets_core.errors import ConfinementUnavailableError, DeniedAccessError
 from datasets_core.redact import redact
 
 _LONGEST_URL = 8192
@@ -67,17 +67,14 @@ class Granted:
         """See that the parent may fetch URLs that the script asks for at one time.
 
         Raises:
-            DeniedAccessError: it may not, after what the script was given before.
-            ConfigurationError: one is of another protocol than http(s).
+            DeniedAccessError: it may not: another protocol than http(s), an address of this machine's own, or any that is public
+                after what the script was given before.
         """
         private = []
         for url in urls:
             parts = urlsplit(url)
             if parts.scheme.lower() not in ("http", "https") or "::" in url or not parts.hostname:
-                raise ConfigurationError(
-                    f"{self.script} asks for {redact(url)!r}, and a confined script is given files by http and https alone. "
-                    "Pass trust_remote_code=True if you trust the script."
-                )
+                raise DeniedAccessError(f"fetch {redact(url)!r}, which is no http(s) URL", path=self.script)
             if len(url) > _LONGEST_URL:
                 raise DeniedAccessError(f"fetch a URL of {len(url):,} characters", path=self.script)
             is_private = any(not _is_public(address) for address in self._addresses(url))

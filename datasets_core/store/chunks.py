@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import operator
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ _PROBED_BYTES = 1 << 16
 _GROWTH = 8
 _LIVE_SECONDS = 0.02
 _MUTABLE = (list, dict, set, bytearray, np.ndarray)
+_OF = operator.attrgetter("__len__")
 
 
 class ChangedRowsError(Exception):
@@ -212,7 +214,9 @@ def _values(rows: Sequence[Any], name: Any) -> list[Any]:
 
 
 def _repeats(objects: Sequence[Any], known: frozenset[int]) -> bool:
-    if len(set(map(id, objects))) == len(objects):
+    # Methods are equal where they are of one object.  `id` tells the same, but every call of it is an event for audit hooks,
+    # one of which watches confined scripts.
+    if len(set(map(_OF, objects))) == len(objects):
         return False
     unknown = [identity for identity in map(id, objects) if identity not in known]
     return len(set(unknown)) < len(unknown)
