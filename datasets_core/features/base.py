@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import pyarrow as pa
 
+from datasets_core._lazy import later
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.dtypes import MAX_DEPTH, canonical_name, name_from_type, type_from_name
 
@@ -201,9 +204,19 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
         if len(given) == 1:
             return List(as_feature(given[0], depth=depth + 1))
         raise ConfigurationError(f"A list of {len(given)} features means nothing. Write [feature] for a column of lists.")
+    if type(given).__module__.startswith("datasets.features") and dataclasses.is_dataclass(given):
+        return _ours(given)
     raise ArgumentTypeError(
         f"{given!r} is no feature. Write for example Value('int64'), List(Value('string')) or a dict of them."
     )
+
+
+def _ours(given: Any) -> FeatureType:
+    """A feature of Hugging Face `datasets`, which packages that a script imports may use, as one of this library."""
+    kind = later("datasets_core.features", type(given).__name__)
+    known = inspect.signature(kind).parameters
+    values = {field.name: getattr(given, field.name) for field in dataclasses.fields(given) if field.name in known}
+    return as_feature(kind(**{name: value for name, value in values.items() if value is not None}))
 
 
 def feature_to_arrow(feature: FeatureType) -> pa.DataType:

@@ -1,13 +1,18 @@
 import copy
 import pickle
+import sys
+import types
 
 import pyarrow as pa
 import pytest
 
 from datasets_core.errors import ConfigurationError
+from datasets_core.features.audio import Audio
 from datasets_core.features.base import LargeList, List, Sequence, Value, as_feature, feature_to_arrow, needs_decoding
 from datasets_core.features.dtypes import MAX_DEPTH
 from datasets_core.features.dynamic import Json
+from datasets_core.features.labels import ClassLabel
+from datasets_core.features.schema import Features
 
 
 @pytest.mark.parametrize(
@@ -79,3 +84,45 @@ def test_lists_have_the_item_name_and_type_of_arrow() -> None:
 def test_only_what_differs_as_stored_needs_decoding() -> None:
     assert needs_decoding({"a": List({"b": Json()})})
     assert not needs_decoding({"a": List({"b": Json(decode=False)}), "c": Value("int8")})
+
+
+def test_features_of_another_library_that_a_script_brings_are_taken_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = types.ModuleType("datasets.features.features")
+    text = """
+from dataclasses import dataclass, field
+@dataclass
+class Value:
+    dtype: str
+    id: str = None
+    pa_type: object = field(default=1, init=False)
+@dataclass
+class ClassLabel:
+    num_classes: int = None
+    names: list = None
+    names_file: str = None
+@dataclass
+class Sequence:
+    feature: object
+    length: int = -1
+@dataclass
+class Audio:
+    sampling_rate: int = None
+    mono: bool = True
+    decode: bool = True
+"""
+    monkeypatch.setitem(sys.modules, theirs.__name__, theirs)  # dataclasses look themselves up
+    exec(text, vars(theirs))
+    given = {
+        "a": theirs.Value("float"),
+        "b": theirs.Sequence({"c": theirs.ClassLabel(2, ["x", "y"])}, 3),
+        "d": [theirs.Sequence(theirs.Value("string"))],
+        "e": theirs.Audio(16000, decode=False),
+    }
+    assert Features(given) == Features(
+        {
+            "a": Value("float32"),
+            "b": Sequence({"c": ClassLabel(names=["x", "y"])}, length=3),
+            "d": [Sequence(Value("string"))],
+            "e": Audio(16000, decode=False),
+        }
+    )
