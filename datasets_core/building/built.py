@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
-from datasets_core.errors import ArgumentTypeError, CastError, DatasetNotFoundError, ManifestError
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetNotFoundError, ManifestError
 from datasets_core.files import join
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
@@ -106,7 +106,35 @@ class Built:
             ) from error
         dataset._lineage = Lineage("build", (shards, str(spec)))  # hashed when it is asked for: 5 ms for 1,000 shards
         dataset._paths = paths_below(self._own_folders())
-        return dataset
+        return self._processed(dataset, split)
+
+    def _processed(self, dataset: Dataset, split: Any) -> Dataset:
+        """What `_post_process` makes of a dataset, where the author wrote one."""
+        names = self._post_processing_resources(split)
+        for name in names.values():
+            if os.path.basename(name) != name:
+                raise ConfigurationError(
+                    f"_post_processing_resources of {self.label} names the file {name!r}. Give names without folders."
+                )
+        found = self._post_process(dataset, {key: join(self._output_dir, name) for key, name in names.items()})
+        return dataset if found is None else found
+
+    def _post_process(self, dataset: Dataset, resources_paths: Mapping[str, str]) -> Dataset | None:
+        """What an author does to each dataset that is read; None leaves it as it is.
+
+        Args:
+            dataset: the dataset of a split, or of a part of one.
+            resources_paths: where the files of `_post_processing_resources` stand, or are to be written.
+        """
+        return None
+
+    def _post_processing_resources(self, split: Any) -> dict[str, str]:
+        """Names of files that `_post_process` keeps beside the dataset.
+
+        Args:
+            split: the split that is read.
+        """
+        return {}
 
     def _stream(
         self, manifest: Manifest, in_memory: bool | None, config: ReadConfig, shuffles: bool, split: str | ReadInstruction

@@ -1,11 +1,13 @@
 """What a builder built is read by split expressions, in the shape that they are asked for."""
 
+import pathlib
+
 import pytest
 
 from datasets_core import config
 from datasets_core.building.builder import GeneratorBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.errors import UnknownSplitError
+from datasets_core.errors import ConfigurationError, UnknownSplitError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
@@ -91,3 +93,35 @@ def test_equal_slices_have_equal_fingerprints(built):
 
     assert again.as_dataset("train[:5]")._fingerprint == built.as_dataset("train[:5]")._fingerprint
     assert again.as_dataset("train[:5]")._fingerprint != built.as_dataset("train[:6]")._fingerprint
+
+
+class Processed(Single):
+    name_of_file = "index.txt"
+
+    def _post_processing_resources(self, split):
+        return {"index": self.name_of_file}
+
+    def _post_process(self, dataset, resources_paths):
+        path = pathlib.Path(resources_paths["index"])
+        if not path.exists():
+            path.write_text("made once")
+        return dataset.add_column("note", [path.read_text()] * len(dataset)) if len(dataset) < 10 else None
+
+
+def test_what_an_author_does_to_a_dataset_that_is_read_is_done(tmp_path):
+    builder = Processed(cache_dir=str(tmp_path))
+    builder.download_and_prepare()
+
+    assert builder.as_dataset("train[:1]")[0] == {"id": 0, "note": "made once"}
+    assert builder.as_dataset()["test"][3] == {"id": 3, "note": "made once"}
+    assert builder.as_dataset("train").column_names == ["id"]
+    assert builder.as_dataset(["test"])[0].column_names == ["id", "note"]
+
+
+def test_files_of_an_author_stand_beside_the_dataset_and_nowhere_else(tmp_path):
+    builder = Processed(cache_dir=str(tmp_path))
+    builder.download_and_prepare()
+    builder.name_of_file = "../out.txt"
+
+    with pytest.raises(ConfigurationError, match=r"names the file '\.\./out\.txt'"):
+        builder.as_dataset("test")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import cloudpickle
 import pytest
 
 from datasets_core.scripting.faces import FACES, Face, face_of, open_face
+
+PEER = os.environ.get("DATASETS_PEER_PYTHON")
 
 
 @pytest.mark.parametrize("old", sorted(FACES))
@@ -92,6 +95,24 @@ def test_a_real_library_is_neither_seen_nor_touched(tmp_path: Path, before: str)
     assert found == [top, f"{top}.features", top, "the real one", "the real one"]
     assert (value, name) == ("the real one", "datasets")
     assert [each for each in names if not each.startswith("__")] == []
+
+
+@pytest.mark.optional("datasets")
+@pytest.mark.skipif(PEER is None, reason="DATASETS_PEER_PYTHON is not set")
+@pytest.mark.parametrize("before", ["", "import datasets"])
+def test_hugging_face_datasets_goes_on_working_beside_scripts_of_its_name(tmp_path: Path, before: str) -> None:
+    (tmp_path / "friend.py").write_text("import datasets\ndatasets.VALUE = 'the real one'\n")
+    (tmp_path / "main.py").write_text(SCRIPT)
+    ours = [str(Path(__file__).parents[2]), *(place for place in sys.path if place.endswith("site-packages"))]
+    program = PROGRAM.replace("import sys, json", f"import sys, json\nsys.path += {ours!r}").format(before=before)
+    program += "from datasets_core.features.base import Value as Ours\nrows = datasets.Dataset.from_dict({'a': [1]})\n"
+    program += "assert rows.features['a'] == datasets.Value('int64') and not isinstance(rows.features['a'], Ours)\n"
+    assert PEER is not None
+    done = subprocess.run([PEER, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    top = "datasets_core.scripting.faces.datasets"
+    found, value, _, name = json.loads(done.stdout)
+    assert found == [top, f"{top}.features", top, "the real one", "the real one"]
+    assert (value, name) == ("the real one", "datasets")
 
 
 def test_a_face_lists_its_names_and_submodules() -> None:
