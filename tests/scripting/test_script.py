@@ -11,6 +11,7 @@ import pytest
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.engines.local import ProcessEngine
 from datasets_core.errors import DatasetNotFoundError, MissingDependencyError, ScriptError
+from datasets_core.features.base import Value
 from datasets_core.scripting.script import load_script
 
 HEAD = "import datasets_core as datasets\n"
@@ -282,3 +283,22 @@ def test_classes_of_a_script_work_in_worker_processes(tmp_path: Path) -> None:
     _write(tmp_path, "LATE = 'late'", "late.py")
     results = list(ProcessEngine(1).run(_rows, [load_script(path)]))
     assert results == [(0, ["t", "early", 1, "late"])]
+
+
+def _called(function: Any) -> Any:
+    return function()
+
+
+def test_functions_of_an_old_script_find_its_library_in_worker_processes(tmp_path: Path) -> None:
+    after = (
+        "\ndef bare():\n    import datasets\n    from datasets.tasks import TextClassification as T\n"
+        "    return datasets.__version__, datasets.features.Value('int8').dtype, T.task\n"
+        "def held():\n    return datasets.Split.TRAIN, VALUE\n"
+        "VALUE = datasets.Value('int16')\n"
+        "class Main(Main):\n    FUNCTIONS = (bare, held)\n"
+    )
+    text = _text(after=after).replace(HEAD, "import datasets\n").replace("class Main(data", "class First(data", 1)
+    text = text.replace("class Main(Main)", "class Main(First)")
+    module = sys.modules[load_script(_write(tmp_path, text)).__module__]
+    results = dict(ProcessEngine(2).run(_called, [module.bare, module.held]))
+    assert results == {0: ("2.21.0", "int8", "text-classification"), 1: ("train", Value("int16"))}
