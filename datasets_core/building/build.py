@@ -21,12 +21,13 @@ from datasets_core._version import __version__
 from datasets_core.building import checks
 from datasets_core.building.arrivals import Arrivals
 from datasets_core.building.author_failures import asked
+from datasets_core.building.author_places import hook_place
 from datasets_core.building.bump import check_bump
 from datasets_core.building.generate import run_job
 from datasets_core.building.hooks import Builder, SplitGenerator
 from datasets_core.building.job_runs import run_jobs
 from datasets_core.building.jobs import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, ShardJob, ShardResult, divide
-from datasets_core.building.journal import Journal
+from datasets_core.building.journal import Journal, has_finished_jobs
 from datasets_core.building.keys import Clash, compare
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.ordering import Ordering, staged_bytes, staged_format
@@ -71,7 +72,7 @@ def build(builder: Builder, options: BuildOptions) -> Manifest:
     try:
         return _Build(builder, options, staging).run()
     except (KeyboardInterrupt, DownloadError, WorkerDiedError):
-        if not os.path.exists(staging.journal):
+        if not has_finished_jobs(staging.journal):
             staging.discard()
         raise  # the next run takes over the finished jobs
     except BaseException:
@@ -84,9 +85,10 @@ def _sweep(cache_dir: str) -> None:
     """Remove what builds of other datasets, downloads and extractions left in the cache when they were killed."""
     try:
         remove_garbage(dead_work(cache_dir))
-        downloads = os.path.join(cache_dir, "downloads")
-        for folder in (downloads, os.path.join(downloads, "extracted"), settings().downloads_dir, settings().extracted_dir):
-            temporaries.sweep(folder)
+        downloads, now = os.path.join(cache_dir, "downloads"), settings()
+        for place, extracted in ((downloads, os.path.join(downloads, "extracted")), (now.downloads_dir, now.extracted_dir)):
+            for folder in temporaries.download_folders(place, extracted):
+                temporaries.sweep(folder)
     except OSError as error:  # this build does without
         logger.info("What dead builds left in %s stays: %s", cache_dir, error)
 
@@ -366,12 +368,13 @@ def named_splits(builder: Builder, dl_manager: Any, *, deadline: Deadline | None
 
     timer = deadline if builder.is_stopped_by_timer else None
     named, splits = asked(builder, timer, name_them, doing="naming its splits", label=builder.label)
+    place = hook_place(type(builder), "_split_generators")
+    label = f"{builder.label} ({place})" if place else builder.label
     if splits is None:
         raise ConfigurationError(
-            f"_split_generators of {builder.label} returns {named!r} ({type(named).__name__}). "
-            "Return a list of SplitGenerators."
+            f"_split_generators of {label} returns {named!r} ({type(named).__name__}). Return a list of SplitGenerators."
         )
-    check_splits(splits, builder.label)
+    check_splits(splits, label)
     return splits
 
 

@@ -71,6 +71,15 @@ class Journal:
             os.fsync(self._handle.fileno())
 
 
+def has_finished_jobs(path: str) -> bool:
+    """Whether a journal is there that tells of a finished job, so that another run may go on behind it."""
+    try:
+        with open(path, "rb") as handle:
+            return bool(handle.readline()) and bool(handle.readline())
+    except FileNotFoundError:
+        return False
+
+
 def _line(result: ShardResult) -> dict[str, Any]:
     schema = None if result.schema is None else base64.b64encode(result.schema.serialize().to_pybytes()).decode()
     return {

@@ -114,7 +114,7 @@ def collect(*, dry_run: bool) -> int:
 def _dead_downloads() -> dict[str, int]:
     """What downloads and extractions that did not end left behind, and the bytes of each."""
     now = settings()
-    folders = dict.fromkeys((now.downloads_dir, now.extracted_dir))
+    folders = dict.fromkeys(temporaries.download_folders(now.downloads_dir, now.extracted_dir))
     return {path: temporaries.size_of(path) for folder in folders for path in temporaries.litter(folder)}
 
 

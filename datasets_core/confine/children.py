@@ -17,6 +17,7 @@ from datasets_core.confine.denials import Denial
 from datasets_core.confine.pipe import Message
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ScriptTimeoutError
+from datasets_core.fetch import temporaries
 
 Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
 
@@ -43,7 +44,7 @@ class Home:
             identity: of the script's folder, or of its repository: scripts of one folder share their files.
         """
         name = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        return cls(os.path.join(downloads, "confined", name))
+        return cls(os.path.join(downloads, temporaries.CONFINED, name))
 
     @property
     def files(self) -> str:
@@ -77,11 +78,11 @@ class Children:
         readable: what it may read besides them.
         load: the request that loads it.
         preload: modules that it imports.
-        start_seconds: when the first one, which tells of its class, must be done; None where it may take as long as it does.
 
     Attributes:
         make: the request that makes its builder; None as long as there is none.
         splits: the request that names its splits, and how its questions are answered again; None as long as they have no name.
+        token: which script it is, and where it stands.
     """
 
     def __init__(
@@ -92,14 +93,13 @@ class Children:
         self.make: dict[str, Any] | None = None
         self.splits: tuple[dict[str, Any], Answer] | None = None
         self.denials: list[Denial] = []
+        self.token = os.urandom(16).hex()
         self._idle: list[Confined] = []
         self._lock = threading.Lock()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_idle": [], "_lock": None}  # processes stay with the one that started them
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_idle", "_lock", "denials")}
+        return _arrived, (self.token, state)  # processes stay with the one that started them
 
     def told(self, deadline: Deadline | None) -> dict[str, Any]:
         """What the script tells of its class."""
@@ -127,7 +127,7 @@ class Children:
             found = self._ask(child, request, deadline, answer=answer, doing="naming its splits").head
         kept, self._idle = self._idle[-1:], self._idle[:-1]
         self.close()  # those that stand elsewhere
-        self._idle, self.splits = kept, (request, replay)
+        self._idle, self.splits, self.token = kept, (request, replay), os.urandom(16).hex()
         return found
 
     @contextlib.contextmanager
@@ -203,12 +203,28 @@ class Children:
             child.close()
 
 
+_arrivals: dict[str, Children] = {}  # of the one builder that this worker process makes jobs of
+
+
+def _arrived(token: str, state: dict[str, Any]) -> Children:
+    """What came to another process: one object for all jobs of a builder, so that its confined processes serve them all."""
+    found = _arrivals.get(token)
+    if found is None:
+        found = Children.__new__(Children)
+        found.__dict__.update(state, denials=[], _idle=[], _lock=threading.Lock())
+        for other in _arrivals.values():
+            other.close()
+        _arrivals.clear()
+        _arrivals[token] = found
+    return found
+
+
 @contextlib.contextmanager
 def in_time(script: str, deadline: Deadline | None, doing: str) -> Iterator[None]:
     """Say of what was not done in time how much time it had."""
     try:
         yield
     except ScriptTimeoutError as error:
-        if deadline is None or error.seconds == deadline.seconds:
+        if deadline is None:
             raise
         raise ScriptTimeoutError(script, doing, seconds=deadline.seconds, split=error.split, row=error.row) from None

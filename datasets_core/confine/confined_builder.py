@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import dataclasses
+import logging
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, ClassVar
@@ -28,7 +29,7 @@ from datasets_core.confine.granted import Granted
 from datasets_core.confine.pipe import Message
 from datasets_core.confine.sent_batches import OtherKey, Receiver
 from datasets_core.engines.deadline import Deadline
-from datasets_core.errors import ConfigurationError, DatasetGenerationError, DatasetsCoreError
+from datasets_core.errors import ConfigurationError, DatasetGenerationError, DatasetsCoreError, ScriptTimeoutError
 from datasets_core.features.order_free import Facts
 from datasets_core.features.schema import Features
 from datasets_core.files import free_bytes
@@ -37,6 +38,8 @@ from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo, info_of
 from datasets_core.meta.version import Version
 from datasets_core.store.chunks import ChangedRowsError
+
+logger = logging.getLogger(__name__)
 
 _KEPT_FREE = 1 << 30  # bytes of the disk that are left by a script without an end
 
@@ -76,6 +79,7 @@ class ConfinedBuilder(DatasetBuilder):
         self._deadline = deadline
         self._splits: dict[str, dict[str, Any]] = {}
         self._made_bytes = 0
+        self._is_preparing = False
         script = confinement.children.script
         self._facts = BuilderFacts.of(confinement.children.made(_make_request(said), deadline), script=script)
         super().__init__(**{name: value for name, value in said.items() if name in _TOLD})
@@ -84,7 +88,7 @@ class ConfinedBuilder(DatasetBuilder):
         self.writer_batch_size = self._facts.writer_batch_size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (self.class_form, self._confinement.children.script), self.__dict__
+        return _remade, (self.class_form, self._confinement.children.script), {**self.__dict__, "_is_preparing": False}
 
     # -- what it is ----------------------------------------------------------------------------------------------------
 
@@ -145,14 +149,20 @@ class ConfinedBuilder(DatasetBuilder):
     def download_and_prepare(self, *args: Any, **options: Any) -> None:
         """See `DatasetBuilder.download_and_prepare`."""
         children = self._confinement.children
-        self._deadline, self._made_bytes = Deadline.of(options.get("timeout")), 0
+        self._deadline, self._made_bytes, self._is_preparing = Deadline.of(options.get("timeout")), 0, True
         options["timeout"] = self._deadline
         try:
             super().download_and_prepare(*args, **options)
+        except Exception as error:
+            for denial in children.denials:
+                if denial.tried != getattr(error, "tried", None):
+                    logger.warning("%s tried to %s, and was denied.", children.script, denial.tried)
+            children.denials = []
+            raise
         finally:
+            self._is_preparing = False
             children.close()
-            denials, children.denials = children.denials, []
-        warn_of(denials, script=children.script)
+        self._tell_denials()
 
     def split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
         """See `DatasetBuilder.split_generators`."""
@@ -255,10 +265,19 @@ class ConfinedBuilder(DatasetBuilder):
     def _replies(self, request: dict[str, Any], job: Part) -> Generator[Message]:
         part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
         doing, limit = f"making the rows of split {job.split!r}{part}", self._limit(job)
-        children = self._confinement.children
+        children, row = self._confinement.children, job.skip
         replies = children.stream(request, job.deadline or self._deadline, doing=doing)
         with contextlib.closing(replies):
-            for message in replies:
+            while True:
+                try:
+                    message = next(replies)
+                except StopIteration:
+                    break
+                except ScriptTimeoutError as error:
+                    told = ScriptTimeoutError(children.script, doing, seconds=error.seconds, split=job.split, row=row)
+                    raise told from None
+                made = message.head.get("rows")
+                row += made if isinstance(made, int) else 0
                 self._made_bytes += 0 if message.payload is None else len(memoryview(message.payload))
                 if limit is not None and self._made_bytes > limit:
                     raise DatasetGenerationError(
@@ -266,6 +285,14 @@ class ConfinedBuilder(DatasetBuilder):
                         "has no end, else free the disk or raise the setting confined_output_bytes."
                     )
                 yield message
+        if not self._is_preparing:
+            self._tell_denials()
+
+    def _tell_denials(self) -> None:
+        """Warn of what the script was denied and went on without."""
+        children = self._confinement.children
+        denials, children.denials = children.denials, []
+        warn_of(denials, script=children.script)
 
     def _limit(self, job: Part) -> int | None:
         """Bytes of rows that may be made; None where they go to no disk."""

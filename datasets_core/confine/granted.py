@@ -67,8 +67,8 @@ class Granted:
         """See that the parent may fetch URLs that the script asks for at one time.
 
         Raises:
-            DeniedAccessError: it may not: another protocol than http(s), an address of this machine's own, or any that is public
-                after what the script was given before.
+            DeniedAccessError: it may not: another protocol than http(s), an address of this machine's own link, or any public
+                one after what the script was given before.
         """
         private = []
         for url in urls:

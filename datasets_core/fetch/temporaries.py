@@ -16,6 +16,8 @@ from typing import Any
 from datasets_core import files
 
 SUFFIX = ".part"
+CONFINED = "confined"
+"""The folder in that of downloads which holds one for each confined script."""
 _PLAIN = ".plain"
 _LITTER_AFTER_SECONDS = 3600.0
 _FOREIGN_LITTER_AFTER_SECONDS = 24 * 3600.0  # whether a process of another machine lives cannot be seen
@@ -67,6 +69,21 @@ def sweep(folder: str) -> None:
     """Remove the litter in `folder`."""
     for temporary in litter(folder):
         remove(temporary)
+
+
+def download_folders(downloads: str, extracted: str) -> list[str]:
+    """The folders in which downloads and extractions stand, those of confined scripts among them.
+
+    Args:
+        downloads: the folder of downloads.
+        extracted: the folder of what is unpacked of them.
+    """
+    folders = [downloads, extracted]
+    with contextlib.suppress(OSError), os.scandir(os.path.join(downloads, CONFINED)) as entries:
+        for entry in entries:
+            files_of_script = os.path.join(entry.path, "files")
+            folders += [files_of_script, os.path.join(files_of_script, "extracted")]
+    return folders
 
 
 def litter(folder: str) -> list[str]:
