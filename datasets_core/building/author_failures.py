@@ -14,17 +14,19 @@ from datasets_core.errors import (
     DatasetGenerationError,
     DatasetsCoreError,
     DownloadError,
+    FileNotFoundDatasetsError,
     MissingDependencyError,
     ScriptTimeoutError,
     VerificationError,
 )
+from datasets_core.optional import distribution, missing_package
 
 T = TypeVar("T")
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LONGEST = 2000  # characters of an author's words: some print all that they read
 # What the library says of files, downloads and packages names the user's thing already.
-_TOLD = (DatasetBuildError, DownloadError, VerificationError, MissingDependencyError)
+_TOLD = (DatasetBuildError, DownloadError, VerificationError, MissingDependencyError, FileNotFoundDatasetsError)
 
 
 def begin(job: Part, builder: Hooks) -> Iterator[tuple[Any, Any]]:
@@ -84,6 +86,7 @@ def asked(builder: object, deadline: Deadline | None, work: Callable[[], T], *, 
 
     Raises:
         DatasetGenerationError: it failed.
+        MissingDependencyError: a package is not installed.
         ScriptTimeoutError: it was not done when its time was over.
     """
     try:
@@ -93,6 +96,7 @@ def asked(builder: object, deadline: Deadline | None, work: Callable[[], T], *, 
     except BaseException as error:
         if not is_failure(error, builder):
             raise
+        _check_package(error, builder, label)
         raise DatasetGenerationError(
             f"{label} failed {doing}, {place_of(error, builder)}: {describe(error)}. "
             "Mend the code there, or the data that it reads."
@@ -110,8 +114,10 @@ def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any)
         key: that of the row before; None where there was none.
 
     Raises:
-        DatasetGenerationError: always.
+        MissingDependencyError: a package is not installed.
+        DatasetGenerationError: anything else.
     """
+    _check_package(error, builder, builder.label)
     reached = f"at row {row}" if key is None else f"at row {row}, behind key {shown(key)}"
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
     where = f"split {job.split!r}{part}, {place_of(error, builder)}"
@@ -119,6 +125,13 @@ def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any)
         f"{builder.label} failed {reached} of {where}: {describe(error)}. Mend the code there, or the data that it reads.",
         row=row,
     ) from error
+
+
+def _check_package(error: BaseException, builder: object, label: str) -> None:
+    package = missing_package(error)
+    if package is not None:
+        where = f"{label}, {place_of(error, builder)},"
+        raise MissingDependencyError(package, needed_for=where, install=distribution(package)) from error
 
 
 def is_failure(error: BaseException, builder: object) -> bool:
@@ -158,9 +171,23 @@ def shown(value: object) -> str:
 
 
 def place_of(error: BaseException, builder: object) -> str:
-    """`in FILE, line N`: the innermost frame in the author's file, else beside it, else outside the library."""
-    found = _authors_place(_frames(error), builder)
-    return "in code without lines" if found is None else f"in {found[0]}, line {found[1]}"
+    """`in FILE, line N`: the innermost frame in the author's file or beside it, else outside the library.
+
+    Of a file beside it, also the line that called it; of an error that the interpreter made of another, the place of that one.
+    """
+    script = _file_of(builder)
+    frames = _frames(error)
+    cause = error.__cause__
+    if script is not None and cause is not None and not any(_is_beside(script, file) for file, _ in frames):
+        frames = _frames(cause) or frames
+    found = _authors_place(frames, builder)
+    if found is None:
+        return "in code without lines"
+    path, line = found
+    called = [number for file, number in frames if file == script]
+    if path != script and called and _is_beside(script or "", path):
+        return f"in {path}, line {line}, called in {script}, line {called[-1]}"
+    return f"in {path}, line {line}"
 
 
 def _frames(error: BaseException) -> list[Place]:
@@ -170,12 +197,12 @@ def _frames(error: BaseException) -> list[Place]:
 def _authors_place(frames: Sequence[Place], builder: object) -> Place | None:
     """The innermost of the frames, which come from the outside in, that tells an author most."""
     script = _file_of(builder)
-    for belongs in (
-        lambda file: file == script,
+    tests: list[Callable[[str], bool]] = [
         lambda file: script is not None and _is_beside(script, file),
         lambda file: not os.path.abspath(file).startswith(_LIBRARY),
         lambda file: True,
-    ):
+    ]
+    for belongs in tests:
         found = [place for place in frames if belongs(place[0])]
         if found:
             return found[-1]

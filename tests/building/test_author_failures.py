@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from datasets_core.building.author_failures import begin, describe, fail, place_of
-from datasets_core.errors import DatasetGenerationError
+from datasets_core.errors import DatasetGenerationError, MissingDependencyError
 
 PART = SimpleNamespace(
     split="train", gen_kwargs={"n": 1}, index=1, count=3, batch_rows=None, max_rows=None, deadline=None, is_order_free=False
@@ -31,6 +31,15 @@ def test_a_failure_names_the_key_before_it():
         fail(PART, Author(), ValueError("bad"), row=7, key="k")
 
     assert caught.value.row == 7
+
+
+def test_a_package_that_is_missing_when_rows_are_made_is_named():
+    class Lacking(Author):
+        def generate(self, gen_kwargs):
+            pass
+
+    with pytest.raises(MissingDependencyError, match=rf"reviews, in {__file__}, line \d+, needs the package 'no_such_package'"):
+        begin(PART, Lacking())
 
 
 def test_an_error_without_words_is_its_kind():
