@@ -36,7 +36,9 @@ def test_a_failure_names_the_key_before_it():
 def test_a_package_that_is_missing_when_rows_are_made_is_named():
     class Lacking(Author):
         def generate(self, gen_kwargs):
-            pass
+            from no_such_package import inner
+
+            return inner(gen_kwargs)
 
     with pytest.raises(MissingDependencyError, match=rf"reviews, in {__file__}, line \d+, needs the package 'no_such_package'"):
         begin(PART, Lacking())
