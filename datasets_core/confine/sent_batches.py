@@ -18,6 +18,8 @@ from datasets_core.errors import DatasetGenerationError
 from datasets_core.features.plain import plain_array
 
 _MAX_COLUMNS = 100_000
+_MOST_ROWS = 1 << 20  # of one batch; processes of ours send some thousand
+_MOST_EMPTY = 1 << 24  # values of one batch that take no bytes: what is read of them does
 _LEAST_INT, _MOST_INT = -(1 << 63), (1 << 63) - 1
 _RECORD_BATCH, _DICTIONARY, _SCHEMA = 3, 2, 1  # members of the union MessageHeader in Arrow's format
 _COMPRESSION = 3  # field of a RecordBatch there
@@ -143,12 +145,14 @@ class Receiver:
         try:
             if "span" in head:
                 start, stop = head["span"]
-                if type(start) is not int or type(stop) is not int:
+                if type(start) is not int or type(stop) is not int or not 0 <= stop - start <= _MOST_ROWS:
                     raise ValueError(head["span"])
                 return range(start, stop)
             if "column" in head:
-                (column,) = self._read(payload)
-                if column.type not in (pa.int64(), pa.string()) or column.null_count:
+                batch = self._read(payload)
+                batch.validate(full=True)
+                (column,) = batch
+                if column.type not in (pa.int64(), pa.string()) or column.null_count or len(column) > _MOST_ROWS:
                     raise ValueError(column.type)
                 found: list[Any] = column.to_pylist()
                 return found
@@ -168,6 +172,9 @@ class Receiver:
             else:
                 batch = self._read(payload)
                 self._schema = batch.schema
+            if batch.num_rows > _MOST_ROWS:
+                raise ValueError(f"{batch.num_rows:,} rows at once")
+            check_values(batch.columns, payload)
             batch.validate(full=True)
         except (TypeError, ValueError, MemoryError, OSError, pa.ArrowException) as error:
             raise self._refused(f"a damaged batch of rows ({type(error).__name__}: {str(error)[:200]})") from error
@@ -185,6 +192,7 @@ class Receiver:
         """
         try:
             table = pa.Table.from_batches(*self._stream(payload))
+            check_values([chunk for column in table.columns for chunk in column.chunks], payload)
             table.validate(full=True)
         except (TypeError, ValueError, MemoryError, OSError, pa.ArrowException) as error:
             raise self._refused(f"a damaged table ({type(error).__name__}: {str(error)[:200]})") from error
@@ -247,6 +255,28 @@ def _buffer(payload: Any) -> pa.Buffer:
     if payload is None:
         raise ValueError("no rows")
     return payload if isinstance(payload, pa.Buffer) else pa.py_buffer(payload)
+
+
+def check_values(arrays: Sequence[pa.Array], payload: Any) -> None:
+    """Refuse values by the billion that take no bytes as they come, and do as soon as they are read.
+
+    Raises:
+        ValueError: there are such.
+    """
+    most = max(_MOST_EMPTY, 8 * len(memoryview(payload)))
+    pending = list(arrays)
+    while pending:
+        array = pending.pop()
+        if len(array) > most:
+            raise ValueError(f"{len(array):,} values in {len(memoryview(payload)):,} bytes")
+        if isinstance(array, pa.ExtensionArray):
+            pending.append(array.storage)
+        elif isinstance(array, pa.DictionaryArray):
+            pending.append(array.dictionary)
+        elif isinstance(array, (pa.StructArray, pa.UnionArray)):
+            pending += [array.field(number) for number in range(array.type.num_fields)]
+        elif pa.types.is_nested(array.type) or pa.types.is_run_end_encoded(array.type):
+            pending.append(array.values)  # a list, a map, or runs
 
 
 def check_message(message: Any) -> None:
