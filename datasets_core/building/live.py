@@ -6,6 +6,7 @@ Each part of a split is a job of the stream, and makes its rows in the order in 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
@@ -19,19 +20,16 @@ from datasets_core.building.built import nested
 from datasets_core.building.generate import origin
 from datasets_core.building.hooks import Builder, Reread, SplitGenerator
 from datasets_core.building.jobs import divide, holds_once
+from datasets_core.building.live_tables import LiveTables
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.registration import Register
-from datasets_core.config import settings
 from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.local import packed, unpacked
 from datasets_core.errors import (
-    CastError,
     ConfigurationError,
-    DatasetGenerationCastError,
     DatasetGenerationError,
     UnknownSplitError,
 )
-from datasets_core.features.cast import cast_table
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
 from datasets_core.files import is_url
@@ -47,8 +45,6 @@ from datasets_core.stream.plan import Plan
 from datasets_core.stream.rows_of_jobs import RowsOfJobs
 
 logger = logging.getLogger(__name__)
-
-_TABLE_ROWS = 1024
 
 
 class LiveSplits:
@@ -68,7 +64,8 @@ class LiveSplits:
             options.dl_manager or download_manager(builder, options, kind=StreamingDownloadManager)
         )
         self._named: dict[str, SplitGenerator] | None = None
-        self.whole: dict[str, bool] = {}  # of splits that were cut: whether their first part fails by itself
+        self.one_piece: dict[str, str | None] = {}
+        self.tables: dict[str, LiveTables] = {}
 
     @property
     def names(self) -> list[str]:
@@ -144,16 +141,16 @@ class LiveSplits:
             found = self.splits(again=True)[job.split].gen_kwargs
         return divide(found, group_bytes=0)[job.index] if job.count > 1 else found
 
-    def is_made_whole(self, split: str) -> bool:
-        """Whether the parts of a split cannot be made apart: the first one fails by itself, before its first row.
+    def why_one_piece(self, split: str) -> str | None:
+        """Why the parts of a split are not what its author wrote: "keys", where they begin alike, or "failure"; None: they are.
 
-        A build makes such a split in one piece, as its author wrote it; here its first job makes all of it.
+        A build makes such a split in one piece.  A counter of rows, say, that goes on from file to file, begins anew in each
+        part; and where the files of a list have different parts to play, one without the others is nothing.
         """
-        if split not in self.whole:
-            first = LiveJob(self, split, 0, len(divide(self.splits()[split].gen_kwargs, group_bytes=0)))
-            with closing(first.batches(0)) as rows:
-                next(rows, None)
-        return self.whole[split]
+        if split not in self.one_piece:
+            count = len(divide(self.splits()[split].gen_kwargs, group_bytes=0))
+            self.one_piece[split] = LiveJob(self, split, 0, count).why_not_apart()
+        return self.one_piece[split]
 
     @property
     def label(self) -> str:
@@ -171,7 +168,7 @@ class LiveSplits:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.builder, self._paths, self._timeout, self._manager, self._named = unpacked(state["packed"])
-        self.whole = {}
+        self.one_piece, self.tables = {}, {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -213,33 +210,59 @@ class LiveJob:
     start: int = 0
     stop: int | None = None
 
-    def batches(self, skip: int) -> Generator[pa.RecordBatch]:
-        """See `RowJob.batches`."""
-        splits, is_first = self.splits, self.index == 0
-        if self.count > 1 and splits.whole.get(self.split):
+    def batches(self, skip: int, *, in_order: bool) -> Generator[pa.RecordBatch]:
+        """See `RowJob.batches`; the first part of a split that is one piece makes all of it.
+
+        Where the jobs are shared or mixed, they are made apart as long as they can be.
+        """
+        is_first = self.index == 0
+        why = self.splits.one_piece.get(self.split) if self.count > 1 else None
+        if why == "failure" or (why and in_order):
             if is_first:
-                yield from dataclasses.replace(self, count=1).apart(skip)
+                yield from self.whole.apart(skip)
             return
-        is_begun = False
+        made = skip
         try:
             for batch in self.apart(skip):
-                is_begun = True
-                if is_first:
-                    splits.whole[self.split] = False
                 yield batch
+                made += batch.num_rows
         except DatasetGenerationError as error:
-            if is_begun or self.count == 1 or error.row != 0 or splits.whole.get(self.split) is False:
+            if made or error.row != 0 or self.count == 1 or self.splits.why_one_piece(self.split) != "failure":
                 raise
-            if is_first:
-                splits.whole[self.split] = True
-                told = self.split, splits.label, error
+        if self.count > 1 and is_first and (in_order or not made):
+            why = self.splits.why_one_piece(self.split)
+            if why == "failure" or (why and in_order):  # the rows up to here are the same
+                yield from self.whole.apart(made)
+
+    @property
+    def whole(self) -> LiveJob:
+        """The split as its author wrote it."""
+        return dataclasses.replace(self, index=0, count=1)
+
+    def why_not_apart(self) -> str | None:
+        """See `LiveSplits.why_one_piece`: of this part and the next one."""
+        keys = []
+        for index in range(self.index, self.count):
+            try:
+                keys += dataclasses.replace(self, index=index).first_key()
+            except DatasetGenerationError as error:
+                if error.row != 0:
+                    raise
+                told = self.split, self.splits.label, error
                 logger.warning("Split %r of %s is streamed in one piece: a part fails by itself (%s).", *told)
-                yield from dataclasses.replace(self, count=1).apart(skip)
-            elif not splits.is_made_whole(self.split):
-                raise
-        else:
-            if is_first:
-                splits.whole[self.split] = False
+                return "failure"
+            if len(keys) == 2:
+                return "keys" if _is_same(*keys) else None
+        return None
+
+    def first_key(self) -> list[Any]:
+        """The key of the first row, where there is one."""
+        builder, part = self.splits.builder, dataclasses.replace(self._part(0), max_rows=1)
+        if builder.yields == "tables":
+            with closing(builder.made_tables(part)) as tables:
+                return [key for key, _ in itertools.islice(tables, 1)]
+        with closing(builder.encoded_rows(part, copies=True)) as batches:
+            return [encoded.keys[0] for encoded in itertools.islice(batches, 1)]
 
     def apart(self, skip: int) -> Generator[pa.RecordBatch]:
         """The rows behind the first `skip` of this part, by itself."""
@@ -268,43 +291,29 @@ class LiveJob:
     def _tables(self, builder: Builder, first: int) -> Generator[pa.RecordBatch]:
         row = first
         while True:
-            part = self._part(row)
+            part, fitted = self._part(row), self.splits.tables.setdefault(self.split, LiveTables(builder, self.split))
             try:
                 with closing(builder.made_tables(part)) as tables:
                     for key, table in tables:
-                        for batch in _cut(self._fitted(builder, table, origin(part.gen_kwargs, key), row)):
+                        for batch in fitted.batches(table, origin(part.gen_kwargs, key), row):
                             yield batch
                             row += batch.num_rows
                 return
             except Reread as request:
                 if row > first or (builder.read_schema is not None and builder.read_schema.equals(request.schema)):
-                    raise DatasetGenerationError(
-                        f"Split {self.split!r} of {builder.label} has other types behind row {row} than before. "
-                        "Give features= with the types of all columns, or leave streaming=True out."
-                    ) from None
+                    raise LiveTables.changed(f"split {self.split!r} of {builder.label}", row) from None
                 builder = builder.with_schema(request.schema)  # type: ignore[assignment]
-
-    def _fitted(self, builder: Builder, table: Any, source: str | None, row: int) -> Any:
-        features = builder.info.features
-        if features is None:
-            return table
-        try:
-            return cast_table(table, features, what=source or f"The table behind row {row}")
-        except CastError as error:
-            raise DatasetGenerationCastError(f"Split {self.split!r} of {builder.label}: {error}", row=row) from error
 
     def _part(self, skip: int) -> LivePart:
         splits = self.splits
         return LivePart(self.split, splits.gen_kwargs(self), self.index, self.count, skip, self.stop, lambda: splits.deadline)
 
 
-def _cut(table: pa.Table | pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """The rows of a table in bounded batches."""
-    whole = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
-    for batch in whole.to_batches():
-        rows = min(_TABLE_ROWS, max(1, settings().batch_bytes * batch.num_rows // max(1, batch.nbytes)))
-        for start in range(0, batch.num_rows, rows):
-            yield batch.slice(start, rows)
+def _is_same(key: Any, other: Any) -> bool:
+    try:
+        return bool(key == other)
+    except (TypeError, ValueError):  # an array, say
+        return False
 
 
 def _signed(builder: Builder, split: str, count: int) -> list[Any]:

@@ -26,8 +26,13 @@ from datasets_core.stream.rows_by_place import OneOrder
 class RowJob(Protocol):
     """Makes rows."""
 
-    def batches(self, skip: int) -> Generator[pa.RecordBatch]:
-        """The rows behind the first `skip`, as they are made; each time from the beginning."""
+    def batches(self, skip: int, *, in_order: bool) -> Generator[pa.RecordBatch]:
+        """The rows behind the first `skip`, as they are made; each time from the beginning.
+
+        Args:
+            skip: rows to leave out.
+            in_order: all jobs are read, in their order: one may give what belongs to those behind it, which then give nothing.
+        """
         ...
 
 
@@ -90,8 +95,9 @@ class MadeRows:
     def blocks(self, state: State) -> Iterator[Delivery]:
         """See `Node.blocks`."""
         place, row = state
+        in_order = self.order == tuple(range(len(self.source.jobs)))
         while place < len(self.order):
-            with closing(self.source.jobs[self.order[place]].batches(row)) as batches:
+            with closing(self.source.jobs[self.order[place]].batches(row, in_order=in_order)) as batches:
                 for batch in batches:
                     if batch.num_rows:
                         block = ArrowBlock(batch, self.source.kinds(batch.schema))

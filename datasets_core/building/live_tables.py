@@ -1,0 +1,106 @@
+"""Tables of a stream, as bounded batches: of the types of the features, or else of types that those before have too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.building.hooks import Hooks
+from datasets_core.building.sink import check_columns
+from datasets_core.config import settings
+from datasets_core.errors import CastError, DatasetGenerationCastError, DatasetGenerationError
+from datasets_core.features.cast import cast_table
+from datasets_core.features.merge import merge_schemas
+from datasets_core.features.schema import Features
+
+_MOST_ROWS = 1024
+
+
+class LiveTables:
+    """The tables of one part of a split.
+
+    Without features, the first one decides about the types: rows that were given cannot be given again.  Later tables may widen
+    numbers, and what was null before may be anything.
+
+    Args:
+        builder: whose tables.
+        split: the split.
+    """
+
+    def __init__(self, builder: Hooks, split: str) -> None:
+        self._builder, self._split = builder, split
+        self._features: Features | None = builder.info.features
+        self._is_fixed = self._features is not None
+        self._origin: str | None = None
+
+    def batches(self, table: Any, source: str | None, row: int) -> Iterator[pa.RecordBatch]:
+        """The rows of a table.
+
+        Args:
+            table: as the author yields it.
+            source: the file that it was read from, for messages.
+            row: the number of its first row.
+
+        Raises:
+            DatasetGenerationCastError: it does not fit the features, or has other columns than those before.
+            DatasetGenerationError: it has other types than those before.
+        """
+        what = source or f"The table behind row {row}"
+        if not self._is_fixed:
+            self._widen(table.schema, what, row)
+        assert self._features is not None
+        try:
+            fitted = cast_table(table, self._features, what=what)
+        except CastError as error:
+            raise DatasetGenerationCastError(f"{what} does not fit {self._label}: {error}", row=row) from error
+        whole = fitted if isinstance(fitted, pa.Table) else pa.Table.from_batches([fitted])
+        for batch in whole.to_batches():
+            rows = min(_MOST_ROWS, max(1, settings().batch_bytes * batch.num_rows // max(1, batch.nbytes)))
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows)
+
+    @property
+    def _label(self) -> str:
+        return f"split {self._split!r} of {self._builder.label}"
+
+    def _widen(self, found: pa.Schema, what: str, row: int) -> None:
+        features = Features.from_arrow_schema(found)
+        if self._features is None:
+            self._features, self._origin = features, what
+            return
+        known, new = self._features.arrow_schema, features.arrow_schema
+        if new.equals(known):
+            return
+        if not self._builder.merge_columns:
+            check_columns(self._label, self._origin, known.names, what, new.names)
+        try:
+            wider = merge_schemas(known, new)
+        except CastError as error:
+            raise self.changed(self._label, row) from error
+        if not all(_holds(field.type, wider.field(field.name).type) for field in known):
+            raise self.changed(self._label, row)
+        self._features = Features.from_arrow_schema(wider)
+
+    @staticmethod
+    def changed(label: str, row: int) -> DatasetGenerationError:
+        """The error for types that rows before a row do not have."""
+        return DatasetGenerationError(
+            f"The rows of {label} have other types behind row {row} than before it. "
+            "Give features= with the types of all columns, or leave streaming=True out.",
+            row=row,
+        )
+
+
+def _holds(narrow: pa.DataType, wide: pa.DataType) -> bool:
+    """Whether values are the same in a wider type."""
+    if narrow.equals(wide) or pa.types.is_null(narrow):
+        return True
+    numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (narrow, wide)]
+    if all(numbers):
+        return True
+    if pa.types.is_struct(narrow) and pa.types.is_struct(wide):
+        return all(_holds(field.type, wide.field(field.name).type) for field in narrow)
+    lists = [pa.types.is_list(kind) or pa.types.is_large_list(kind) for kind in (narrow, wide)]
+    return all(lists) and _holds(narrow.value_type, wide.value_type)
