@@ -94,6 +94,7 @@ def read_script(path: str | os.PathLike[str]) -> Script:
         if module is modules[0]:
             inside = []  # the dots of its name are those of a file
         imports = scan(module.path, module.text)
+        opened: list[tuple[Relative | Collected, list[tuple[str, str]]]]
         opened = [(each, _beside(_root_of(module, folder), inside, each, module.path)) for each in imports.relative]
         opened += [(each, files_of(folder, each, but=full)) for each in imports.collected]
         for wanted, files in opened:
@@ -195,14 +196,16 @@ def scan(path: str, text: bytes) -> Imports:
     try:
         tree = ast.parse(text, path)
     except SyntaxError as error:
-        raise ScriptError(path, f"it is no Python ({error.msg})", line=error.lineno) from error
+        raise ScriptError(path, f"it is no Python ({error.msg})", line=error.lineno or None) from error
     except ValueError as error:  # a null byte
         raise ScriptError(path, f"it is no Python ({error})") from error
+    except (RecursionError, MemoryError) as error:
+        raise ScriptError(path, "its expressions are nested too deep") from error
     _refuse_remote(tree, path, text)
     relative: list[Relative] = []
     needed: list[tuple[str, int]] = []
     collected: list[Collected] = []
-    for node, guarded in _import_nodes(tree, guarded=False):
+    for node, guarded in _import_nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
             names = tuple(alias.name for alias in node.names)
             relative.append(Relative(node.level, node.module or "", names, node.lineno, guarded))
@@ -214,20 +217,20 @@ def scan(path: str, text: bytes) -> Imports:
     return Imports(tuple(relative), tuple(needed), tuple(collected))
 
 
-def _import_nodes(node: ast.AST, *, guarded: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """Every import below `node`, and whether the module can be imported without it."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        yield node, guarded
-    elif isinstance(node, ast.Try | ast.TryStar):
-        copes = guarded or any(_catches_missing(handler) for handler in node.handlers)
-        for child in ast.iter_child_nodes(node):
-            yield from _import_nodes(child, guarded=copes)
-    else:
-        depends = isinstance(
-            node, ast.If | ast.For | ast.While | ast.Match | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-        )
-        for child in ast.iter_child_nodes(node):
-            yield from _import_nodes(child, guarded=guarded or depends)
+def _import_nodes(tree: ast.AST) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Every import of a module, and whether the module can be imported without it."""
+    waiting = [(tree, False)]  # no recursion: a thousand branches of one `if` stand in each other
+    while waiting:
+        node, guarded = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node, guarded
+            continue
+        if isinstance(node, ast.Try | ast.TryStar):
+            guarded = guarded or any(_catches_missing(handler) for handler in node.handlers)
+        elif isinstance(node, ast.If | ast.For | ast.While | ast.Match | ast.FunctionDef | ast.AsyncFunctionDef):
+            guarded = True
+        inner = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt | ast.excepthandler | ast.match_case)]
+        waiting += [(each, guarded) for each in reversed(inner)]
 
 
 def _catches_missing(handler: ast.ExceptHandler) -> bool:

@@ -28,41 +28,32 @@ def rewritten(text: bytes, path: str, own: Mapping[str, str] = MappingProxyType(
     >>> space["Value"] is Value, space["f"].Value is Value
     (True, True)
     """
-    tree = _Imports(own).visit(ast.parse(text, path))
+    tree = ast.parse(text, path)
+    own = {name: full for name, full in own.items() if name.partition(".")[0] in COLLECTIONS and name not in FACES}
+    for node in ast.walk(tree):  # no recursion: sums of a thousand texts stand in each other
+        if isinstance(node, ast.Import):
+            node.names = [new for alias in node.names for new in _aliases(alias, own)]
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            node.module = own.get(node.module) or face_of(node.module) or node.module
+        elif isinstance(node, ast.Call):
+            _check_call(node)
     code: CodeType = compile(tree, path, "exec", dont_inherit=True)
     return code
 
 
-class _Imports(ast.NodeTransformer):
-    def __init__(self, own: Mapping[str, str]) -> None:
-        self.own = {name: full for name, full in own.items() if name.partition(".")[0] in COLLECTIONS and name not in FACES}
-
-    def visit_Import(self, node: ast.Import) -> ast.Import:
-        node.names = [new for alias in node.names for new in self._aliases(alias)]
-        return node
-
-    def _aliases(self, alias: ast.alias) -> list[ast.alias]:
-        own = self.own.get(alias.name) if alias.asname is not None else None
-        return _aliases(alias) if own is None else [ast.copy_location(ast.alias(own, alias.asname), alias)]
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
-        if not node.level and node.module:
-            node.module = self.own.get(node.module) or face_of(node.module) or node.module
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        self.generic_visit(node)
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
-        if called in _IMPORTERS and node.args and isinstance(node.args[0], ast.Constant):
-            name = node.args[0].value
-            face = face_of(name) if isinstance(name, str) else None
-            if face is not None:
-                _open_face(node, str(name), face, whole=called == "import_module")
-        return node
+def _check_call(node: ast.Call) -> None:
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+    if called in _IMPORTERS and node.args and isinstance(node.args[0], ast.Constant):
+        name = node.args[0].value
+        face = face_of(name) if isinstance(name, str) else None
+        if face is not None:
+            _open_face(node, str(name), face, whole=called == "import_module")
 
 
-def _aliases(alias: ast.alias) -> list[ast.alias]:
+def _aliases(alias: ast.alias, own: Mapping[str, str]) -> list[ast.alias]:
     """What `import a.b` becomes: it opens a.b and binds `a`, where `import a.b as c` binds a.b."""
+    if alias.asname is not None and alias.name in own:
+        return [ast.copy_location(ast.alias(own[alias.name], alias.asname), alias)]
     face = face_of(alias.name)
     if face is None:
         return [alias]

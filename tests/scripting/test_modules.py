@@ -62,7 +62,11 @@ def test_a_relative_import_does_not_leave_the_folder(tmp_path: Path, line: str) 
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("x = 1\nclass :\n", r"main\.py, line 2: it is no Python"), ("x = '\0'\n", r"main\.py.*it is no Python")],
+    [
+        ("x = 1\nclass :\n", r"main\.py, line 2: it is no Python"),
+        ("x = " + "-" * 100_000 + "1", "nested too deep"),
+        ("x = '\0'\n", r"main\.py.*it is no Python"),
+    ],
 )
 def test_a_syntax_error_is_told_with_file_and_line(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(ScriptError, match=words):

@@ -8,6 +8,7 @@ import pytest
 
 from datasets_core.features.base import Value
 from datasets_core.scripting.faces import open_face
+from datasets_core.scripting.modules import scan
 from datasets_core.scripting.rewritten import rewritten
 
 
@@ -70,3 +71,18 @@ def test_lines_stay_what_they_are(tmp_path: Path) -> None:
         exec(code, {})
     assert caught.traceback[-1].lineno == 6  # from 0
     assert code.co_consts[0] == "Doc."
+
+
+def test_texts_of_many_parts_are_no_trouble() -> None:
+    branches = "".join(f"elif x == {number}:\n    import datasets\n" for number in range(400))
+    text = "x = " + " + ".join(["'a'"] * 900) + "\nif x == -1:\n    pass\n" + branches + "import datasets\n"
+    assert _run(text)["datasets"] is FACE
+    assert len(scan("a.py", text.encode()).needed) == 1
+
+
+def test_sources_say_in_which_letters_they_are_written() -> None:
+    space: dict[str, Any] = {}
+    exec(rewritten("# -*- coding: latin-1 -*-\nx = 'ä'\nimport datasets\n".encode("latin-1"), "a.py"), space)
+    assert (space["x"], space["datasets"]) == ("ä", FACE)
+    exec(rewritten("x = 'ä'\r\nimport datasets\r\n".encode("utf-8-sig"), "a.py"), space)
+    assert space["x"] == "ä"
