@@ -157,7 +157,7 @@ class Receiver:
                 found: list[Any] = column.to_pylist()
                 return found
             return [decoded(form, _key) for form in head["keys"]]
-        except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, MemoryError, OSError, pa.ArrowException) as error:
             raise self._refused(f"keys that are none ({type(error).__name__})") from error
 
     def batch(self, head: Mapping[str, Any], payload: Any) -> pa.RecordBatch:
