@@ -6,6 +6,7 @@ import json
 import logging
 import pickle
 
+import fsspec
 import pyarrow as pa
 import pytest
 
@@ -412,10 +413,9 @@ def test_a_format_is_streamed_from_local_files_and_refused_from_others(tmp_path)
 
     rows = load_dataset("csv", data_files=files, split="train", streaming=True, cache_dir=str(tmp_path / "cache"))
     assert list(rows) == [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 3, "b": "z"}]
+    fsspec.filesystem("memory").pipe("/live/a.csv", b"a\n1\n")
     with pytest.raises(ConfigurationError, match="remote file of the format 'csv', which this version does not stream"):
-        load_dataset(
-            "csv", data_files="https://example.org/a.csv", split="train", streaming=True, cache_dir=str(tmp_path / "cache")
-        )
+        load_dataset("csv", data_files="memory://live/a.csv", split="train", streaming=True, cache_dir=str(tmp_path / "cache"))
 
 
 def test_a_format_whose_types_change_on_the_way_is_told(tmp_path):
