@@ -45,7 +45,7 @@ class AskedDownloads:
         self.download_config = DownloadConfig(cache_dir=form["downloads"], **form["config"])
         self.downloaded_paths: dict[str, str] = {}
         self.extracted_paths: dict[str, str] = {}
-        self._base_path: str = form["base_path"]
+        self.base_path: str = form["base_path"]
         self._names: dict[str, str] = {}
 
     def __getstate__(self) -> NoReturn:
@@ -113,11 +113,15 @@ class AskedDownloads:
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, Any]]:
         """Size and sha256 of everything that was downloaded, by URL."""
-        return self._answer({"ask": "recorded"})["recorded"]  # type: ignore[no-any-return]
+        return self.answer({"ask": "recorded"})["recorded"]  # type: ignore[no-any-return]
 
     def fetched(self, url: str) -> str:
         """Where a file is, fetched now: what a path of a streamed script asks for when it is opened."""
         return self._asked("fetch", [url])[url]
+
+    def located(self, name: str) -> str | None:
+        """Where a file is that need not be fetched; None for a URL that has to be."""
+        return self._asked("locate", [name])[name] or None
 
     def delete_extracted_files(self) -> None:
         """Nothing: the parent removes what is not kept."""
@@ -133,9 +137,10 @@ class AskedDownloads:
         asked = list(dict.fromkeys(leaves(nested)))
         if not asked:
             return {}
-        return dict(zip(asked, self._answer({"ask": what, "names": asked})["places"], strict=True))
+        return dict(zip(asked, self.answer({"ask": what, "names": asked})["places"], strict=True))
 
-    def _answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """What the parent answers to a question, or the error that it tells of."""
         answer = self._question(question)
         if "error" in answer:
             raise raised(answer, script=self._script)
@@ -145,4 +150,4 @@ class AskedDownloads:
         if files.is_url(path) and not path.startswith("file://"):
             return str(self.download(path))
         local = files.local_path(path)
-        return local if os.path.isabs(local) else files.join(self._base_path, local)
+        return local if os.path.isabs(local) else files.join(self.base_path, local)

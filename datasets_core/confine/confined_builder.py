@@ -80,6 +80,7 @@ class ConfinedBuilder(DatasetBuilder):
         self._splits: dict[str, dict[str, Any]] = {}
         self._made_bytes = 0
         self._is_preparing = False
+        self._answers: Answers | None = None  # what a script asks for while its rows are streamed
         script = confinement.children.script
         self._facts = BuilderFacts.of(confinement.children.made(_make_request(said), deadline), script=script)
         super().__init__(**{name: value for name, value in said.items() if name in _TOLD})
@@ -187,8 +188,11 @@ class ConfinedBuilder(DatasetBuilder):
 
         form = manager_form(dl_manager, held.children.script, base_path=base_path, folder=folder)
         request = {"do": "split_generators", "downloads": form}
-        replay = Answers(held.granted, base_path=base_path, folder=folder, record=record)
-        told = held.children.named(request, answers(held.granted, record, asked_blind), replay, self._deadline)
+        live = answers(held.granted, record, asked_blind)
+        is_streaming = bool(getattr(dl_manager, "is_streaming", False))
+        replay = live if is_streaming else Answers(held.granted, base_path=base_path, folder=folder, record=record)
+        self._answers = live if is_streaming else None
+        told = held.children.named(request, live, replay, self._deadline)
         self._hear(told)
         splits = [_split_of(entry, held.children.script) for entry in told.get("splits", ())]
         self._splits = {split.name: split.gen_kwargs for split in splits}
@@ -266,7 +270,7 @@ class ConfinedBuilder(DatasetBuilder):
         part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
         doing, limit = f"making the rows of split {job.split!r}{part}", self._limit(job)
         children, row = self._confinement.children, job.skip
-        replies = children.stream(request, job.deadline or self._deadline, doing=doing)
+        replies = children.stream(request, job.deadline or self._deadline, doing=doing, answer=self._answers)
         with contextlib.closing(replies):
             while True:
                 try:
