@@ -6,6 +6,7 @@ import abc
 import logging
 import os
 import shutil
+import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal
@@ -116,7 +117,10 @@ class BeamBasedBuilder(DatasetBuilder):
         self._forget()
         beside = self._cache_dir if not is_url(self._cache_dir) else os.path.join(os.getcwd(), self.dataset_name)
         folder = staging_path(f"{beside}-beam")
-        os.makedirs(folder)
+        try:
+            os.makedirs(folder)
+        except OSError:  # a script that nobody trusts may write into its own scratch folder alone
+            folder = tempfile.mkdtemp(prefix="datasets_core-beam-")
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return folder
 
