@@ -40,6 +40,7 @@ _STREAMED = _at("datasets_core.fetch.streaming_downloads", "StreamingDownloadMan
 _DOWNLOADS = _at("datasets_core.fetch.download", "DownloadManager") | _STREAMED | _DOWNLOAD_CONFIG
 _DATASETS = _at("datasets_core.dataset.dataset", "Dataset") | _at("datasets_core.dataset.group", "DatasetDict")
 _STREAMS = _at("datasets_core.stream.iterable", "IterableDataset")
+_STREAMS |= _at("datasets_core.stream.iterable_group", "IterableDatasetDict")
 _COMBINE = _at("datasets_core.dataset.combine", "concatenate_datasets", "interleave_datasets")
 _LOAD = _at("datasets_core.load", "load_dataset", "load_dataset_builder", "load_from_disk")
 _INSPECT = _at(
@@ -97,6 +98,7 @@ FACES: Mapping[str, Mapping[str, str]] = {
         "__version__": "datasets_core.scripting.hugging_face:VERSION",
     },
     "datasets.arrow_dataset": {**_DATASETS, **_COMBINE},
+    "datasets.arrow_writer": {},
     "datasets.arrow_reader": {**_READING},
     "datasets.builder": {
         "Key": "datasets_core.scripting.old_names:Key",
@@ -106,7 +108,7 @@ FACES: Mapping[str, Mapping[str, str]] = {
     "datasets.combine": {**_COMBINE},
     "datasets.config": {"*": "datasets_core.scripting.old_settings"},
     "datasets.data_files": {**_DATA_FILES},
-    "datasets.dataset_dict": {**_DATASETS},
+    "datasets.dataset_dict": {**_DATASETS, **_STREAMS},
     "datasets.distributed": {"*": "datasets_core.distributed"},
     "datasets.download": {**_DOWNLOADS},
     "datasets.download.download_config": {**_DOWNLOAD_CONFIG},
@@ -159,6 +161,7 @@ REASONS: Mapping[str, str] = {
     "datasets.Metric": _METRICS,
     "datasets.MetricInfo": _METRICS,
     "datasets.metric": _METRICS,
+    "datasets.arrow_writer.ArrowWriter": "rows are written by the library; yield them from _generate_examples",
     "datasets.lazy_imports": "import the package itself, in the function that uses it",
     "datasets.list_datasets": "it asked the Hub, and 'huggingface_hub' does: huggingface_hub.list_datasets()",
     "datasets.utils.file_utils.cached_path": "files are fetched by the methods of dl_manager",
