@@ -52,8 +52,8 @@ def warn_of(denials: Iterable[Denial], *, script: str) -> None:
         script: the script, where its place is not known.
     """
     for denial in dict.fromkeys(denials):
-        said = str(DeniedAccessError(denial.tried, path=denial.path or script, line=denial.line))
-        warnings.warn(DeniedAccessWarning(said.replace(" tried to ", ", confined, tried to ", 1)), stacklevel=3)
+        said = DeniedAccessError(denial.tried, path=denial.path or script, line=denial.line)
+        warnings.warn(DeniedAccessWarning(str(said)), stacklevel=3)
 
 
 class Watch:

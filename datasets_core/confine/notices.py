@@ -59,13 +59,14 @@ class Notices:
         call = self._received()
         if call is None:
             return None
-        is_pretence = call.name in self._pretended and self._is_own(call)
+        own = self._own(call) if call.name in self._pretended else None
+        answer = -errno.EPERM if own is None else 0 if os.path.lexists(own) else -errno.ENOENT
         is_untold = call.name == "socket" and call.arguments[:3] == _USER_DATABASE
         try:
-            fcntl.ioctl(self.descriptor, _SEND, _ANSWER.pack(call.id, 0, 0 if is_pretence else -errno.EPERM, 0))
+            fcntl.ioctl(self.descriptor, _SEND, _ANSWER.pack(call.id, 0, answer, 0))
         except OSError:  # its thread has ended meanwhile
             return None
-        if is_pretence or is_untold:
+        if own is not None or is_untold:
             return None
         words = _WORDS.get(call.name)
         return Denial(f"make the system call {call.name}" if words is None else f"{words} (by the system call {call.name})")
@@ -79,8 +80,8 @@ class Notices:
         number_of_notice, task, _, number, _, _, *arguments = _NOTICE.unpack(notice)
         return _Call(number_of_notice, task, name_of(number, self._machine), tuple(arguments))
 
-    def _is_own(self, call: _Call) -> bool:
-        """Whether the file that a call names lies in the scratch folder; what cannot be found out does not."""
+    def _own(self, call: _Call) -> str | None:
+        """The file that a call names, if it lies in the scratch folder; what cannot be found out does not."""
         folder, *rest = call.arguments if "at" in call.name else (_HERE, *call.arguments)
         try:
             if call.name in ("fchmod", "fchown") or (call.name == "utimensat" and not rest[0]):
@@ -88,9 +89,10 @@ class Notices:
             else:
                 here = "cwd" if folder & 0xFFFFFFFF == _HERE else f"fd/{folder & 0xFFFFFFFF}"
                 path = os.path.join(os.readlink(f"/proc/{call.task}/{here}"), self._text(call.task, rest[0]))
+            found = os.path.realpath(path)
         except (OSError, ValueError):
-            return False
-        return os.path.realpath(path).startswith(self._scratch + os.sep)
+            return None
+        return found if found.startswith(self._scratch + os.sep) else None
 
     @staticmethod
     def _text(task: int, place: int) -> str:

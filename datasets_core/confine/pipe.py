@@ -174,7 +174,9 @@ class Incoming:
             else:
                 size = self._pending[2]
                 if self._filled == self._payload.size:  # no memory for what is announced, only for what comes
-                    self._payload.resize(min(size, 2 * self._filled))
+                    larger = _memory(min(size, 2 * self._filled))
+                    memoryview(larger).cast("B")[: self._filled] = memoryview(self._payload).cast("B")
+                    self._payload = larger
                 count = os.readv(self.descriptor, [memoryview(self._payload)[self._filled :]])
                 self._filled += count
         except BlockingIOError:
@@ -187,7 +189,7 @@ class Incoming:
 def _memory(size: int) -> Any:
     import pyarrow as pa  # 200 ms that only payloads need
 
-    return pa.allocate_buffer(size, resizable=True)
+    return pa.allocate_buffer(size)
 
 
 class Channel:

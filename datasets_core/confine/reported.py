@@ -87,7 +87,7 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
     if isinstance(kind, type) and issubclass(kind, DatasetsCoreError):
         facts = told.get("facts")
         facts = facts if isinstance(facts, dict) else {}
-        state = {key: _tupled(value) for key, value in facts.items() if key.isidentifier() and not key.startswith("_")}
+        state = {key: _tupled(value) for key, value in facts.items() if key.isidentifier() and key[0] != "_" and key != "args"}
         error = errors.rebuild(kind, (message,), {key: value for key, value in state.items() if _is_plain(value)})
     else:
         error = DatasetGenerationError(

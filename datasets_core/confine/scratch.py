@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+
+_DEEP = 30  # levels that any file system's longest path has room for
 
 
 def clear(folder: str) -> None:
     """Remove the folder and all that it holds; nothing, if it is not there.
 
-    A script may have nested folders deeper than a recursion or a path can go, and made them unreadable.  So each folder that is
-    found is first moved up into `folder`, which takes two levels of names and no recursion.
+    A script may have nested folders deeper than a recursion or a path can go, and made them unreadable.  So nothing here is
+    recursive, and a folder that lies too deep is first moved up into `folder`.
     """
     if not os.path.lexists(folder):
         return
     os.chmod(folder, 0o700)
-    number, pending = 0, [folder]
+    numbers = itertools.count()
+    pending = [(folder, 0)]
+    emptied: set[str] = set()
     while pending:
-        place = pending.pop()
+        place, depth = pending[-1]
+        if place in emptied:
+            os.rmdir(place)
+            emptied.remove(place)
+            pending.pop()
+            continue
+        emptied.add(place)
         with os.scandir(place) as entries:
             for entry in entries:
                 if not entry.is_dir(follow_symlinks=False):
                     os.unlink(entry.path)
                     continue
                 os.chmod(entry.path, 0o700)
-                if place == folder:
-                    pending.append(entry.path)
-                    continue
-                moved = os.path.join(folder, f"{number}.moved")
-                while os.path.lexists(moved):
-                    number += 1
-                    moved = os.path.join(folder, f"{number}.moved")
-                os.rename(entry.path, moved)
-                pending.append(moved)
-        if place != folder:
-            os.rmdir(place)
-    os.rmdir(folder)
+                pending.append((entry.path, depth + 1) if depth < _DEEP else (_moved(entry.path, folder, numbers), 1))
+
+
+def _moved(path: str, folder: str, numbers: itertools.count[int]) -> str:
+    """A folder moved into `folder`, under a name that nothing has there."""
+    while True:
+        moved = os.path.join(folder, f"{next(numbers)}.moved")
+        if not os.path.lexists(moved):
+            os.rename(path, moved)
+            return moved
