@@ -146,7 +146,8 @@ class _Build:
         rows = self.builder.yields == "rows"
         if self.options.max_rows is not None:  # the first that come: no second part knows how many came before
             return [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-first")] if self.options.max_rows else []
-        parts = divide(split.gen_kwargs, group_bytes=ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES)
+        group_bytes = ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES
+        parts = divide(split.gen_kwargs, group_bytes=group_bytes, count=_part_count(self.builder, self.options))
         return [self._job(split.name, part, index, len(parts), f"{split.name}-{index:05d}") for index, part in enumerate(parts)]
 
     def _job(self, split: str, gen_kwargs: dict[str, Any], index: int, count: int, stem: str) -> ShardJob:
@@ -421,6 +422,19 @@ def _expected_rows(builder: Builder, split: str) -> int | None:
     return recorded.num_examples or None if recorded is not None and not builder.is_partial else None
 
 
+def _part_count(builder: Builder, options: BuildOptions) -> int | None:
+    """How many parts a split has at most; None where its lists alone decide.
+
+    Hugging Face `datasets` gave its authors whole lists, unless `num_proc` asked for parts.  Their code may count on it: rows
+    have a number that goes on from file to file, or the first file of a list is not like the others.
+    """
+    if not builder.is_of_old_datasets:
+        return None
+    if options.num_proc is not None:
+        return options.num_proc
+    return 1 if getattr(options.engine, "workers", None) == 1 else None
+
+
 def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[SplitGenerator]) -> str:
     """The identity of what is built, for the journal; one that never returns where the parts have none."""
     limits = settings()
@@ -435,6 +449,7 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         options.verification.value,
         options.max_shard_bytes or limits.max_shard_bytes,
         (wanted_order(builder, disable_shuffling=options.disable_shuffling), options.num_shards, options.max_rows),
+        _part_count(builder, options),
         limits.batch_bytes,
         limits.batch_rows,
         builder.writer_batch_size,

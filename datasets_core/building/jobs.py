@@ -124,12 +124,15 @@ class ShardResult:
         return sum(shard.rows for shard in self.shards)
 
 
-def divide(gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES) -> list[dict[str, Any]]:
+def divide(
+    gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES, count: int | None = None
+) -> list[dict[str, Any]]:
     """The parts that a split is built in, in the order of its rows.
 
     Lists of one common length are cut into contiguous parts: lists of local files where a part reaches `group_bytes`, other
-    lists item by item; at most 64 parts.  With `group_bytes=0` each item is a part.  What may lose or repeat rows is not cut:
-    lists of different lengths; a list of plain values beside other data or another list (it is likely a parameter: names of
+    lists item by item; at most 64 parts.  With `group_bytes=0` each item is a part; with `count` there are so many parts at
+    most, the first of which are longer by an item where they cannot be equal.  What may lose or repeat rows is not cut: lists
+    of different lengths; a list of plain values beside other data or another list (it is likely a parameter: names of
     labels, languages, each of which goes with each); and anything that can be read only once, since a second part would begin
     where the first one ended.
 
@@ -140,7 +143,7 @@ def divide(gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES) 
     """
     lists = {name: value for name, value in gen_kwargs.items() if isinstance(value, list)}
     lengths = {len(value) for value in lists.values()}
-    if len(lengths) != 1 or holds_once(gen_kwargs):
+    if len(lengths) != 1 or count == 1 or holds_once(gen_kwargs):
         return [gen_kwargs]
     (length,) = lengths
     if length < 2:
@@ -150,8 +153,13 @@ def divide(gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES) 
     plain = [value for name, value in lists.items() if name not in named and not any(map(is_data, value[:1]))]
     if plain and (len(lists) > 1 or any(map(is_data, rest))):
         return [gen_kwargs]
-    sizes = _file_sizes(list(lists.values())) if group_bytes else None
-    bounds = _by_bytes(sizes, group_bytes) if sizes is not None else _by_count(length, MAX_JOBS if group_bytes else length)
+    sizes = _file_sizes(list(lists.values())) if group_bytes and count is None else None
+    if count is not None:
+        bounds = _evenly(length, count)
+    elif sizes is not None:
+        bounds = _by_bytes(sizes, group_bytes)
+    else:
+        bounds = _by_count(length, MAX_JOBS if group_bytes else length)
     return [
         {name: value[start:stop] if name in lists else value for name, value in gen_kwargs.items()} for start, stop in bounds
     ]
@@ -231,6 +239,12 @@ def _by_bytes(sizes: Sequence[int], group_bytes: int) -> list[tuple[int, int]]:
     if start < len(sizes):
         bounds.append((start, len(sizes)))
     return bounds
+
+
+def _evenly(length: int, count: int) -> list[tuple[int, int]]:
+    parts = min(length, count)
+    sizes = [length // parts + (part < length % parts) for part in range(parts)]
+    return list(itertools.pairwise(itertools.accumulate(sizes, initial=0)))
 
 
 def _by_count(length: int, most: int) -> list[tuple[int, int]]:

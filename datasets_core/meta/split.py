@@ -223,6 +223,10 @@ class NamedSplit(str):
     def __str__(self) -> str:
         return str.__str__(self)
 
+    @property
+    def _name(self) -> str:  # which published scripts read
+        return str.__str__(self)
+
     def __repr__(self) -> str:
         return f"NamedSplit({str.__repr__(self)})"
 

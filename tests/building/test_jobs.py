@@ -75,3 +75,11 @@ def test_a_list_of_names_beside_the_data_is_a_parameter(tmp_path):
     assert len(divide({"path": str(data), "labels": ["neg", "pos"]})) == 1
     assert len(divide({"archive": iter([]), "labels": ["neg", "pos"]})) == 1
     assert len(divide({"paths": {"a": str(data)}, "labels": ["neg", "pos"]})) == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "parts"),
+    [(1, [[1, 2, 3, 4, 5]]), (2, [[1, 2, 3], [4, 5]]), (3, [[1, 2], [3, 4], [5]]), (9, [[1], [2], [3], [4], [5]])],
+)
+def test_so_many_parts_are_made_as_are_asked_for(count: int, parts: list[list[int]]) -> None:
+    assert [part["n"] for part in divide({"n": [1, 2, 3, 4, 5]}, count=count)] == parts

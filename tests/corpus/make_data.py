@@ -764,6 +764,19 @@ def _(at: Path) -> None:
     text(at / "labels.json", json.dumps({"a": "good", "b": 0}))
 
 
+@data("lists_that_belong_together")
+def _(at: Path) -> None:
+    for name, words in (("a", "kin keel"), ("b", "moor"), ("c", "ness nab nose")):
+        text(at / f"parts/{name}.txt", words)
+
+
+@data("mixed_lists")
+def _(at: Path) -> None:
+    text(at / "one.txt", "first\n")
+    raw(at / "two.tar", tar({"in/a.txt": b"ay", "in/b.txt": b"bee"}))
+    text(at / "three.txt", "last")
+
+
 _KEPT = {".py", ".md"}  # written by hand
 
 

@@ -36,7 +36,7 @@ def _module(name: str) -> ModuleType:
 
 calls = _module("calls")
 NAMES: list[str] = calls.names()
-SHARDED = ("arrow_tables", "dl_shapes", "http_shards", "nested_archives", "parquet_parts", "shards_jsonl", "shards_of_archives")
+SHARDED = ("dl_shapes", "http_shards", "nested_archives", "parquet_parts", "shards_jsonl", "shards_of_archives")
 SHARDED += ("shards_side_by_side", "zst_lines")
 
 # Loads that were refused there and make rows here.
