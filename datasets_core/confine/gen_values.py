@@ -128,7 +128,7 @@ def decoded(form: Any, held: Callable[[Mapping[str, Any]], Any]) -> Any:
             return pathlib.Path(inner)
         if tag == "held" and isinstance(inner, dict):
             return held(inner)
-    except (TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise _no_form(form) from error
     raise _no_form(form)
 
