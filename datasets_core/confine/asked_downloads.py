@@ -46,6 +46,7 @@ class AskedDownloads:
         self.downloaded_paths: dict[str, str] = {}
         self.extracted_paths: dict[str, str] = {}
         self.base_path: str = form["base_path"]
+        self._base_path = self.base_path  # which published scripts read
         self._names: dict[str, str] = {}
 
     def __getstate__(self) -> NoReturn:

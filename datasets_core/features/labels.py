@@ -82,6 +82,14 @@ class ClassLabel(Feature):
         return self._codes
 
     @property
+    def _str2int(self) -> dict[str, int]:  # which published scripts read, as the one below
+        return dict(self._codes)
+
+    @property
+    def _int2str(self) -> list[str]:
+        return self.names
+
+    @property
     def dtype(self) -> str:
         """The name of the stored type."""
         return "int64"

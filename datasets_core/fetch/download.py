@@ -99,7 +99,8 @@ class DownloadManager:
         self.downloaded_paths: dict[str, str] = {}
         self.extracted_paths: dict[str, str] = {}
         self.local_paths: set[str] = set()
-        self._base_path = base_path or os.getcwd()
+        self._base_path = base_path or os.getcwd()  # these three are read by published scripts, too
+        self._dataset_name, self._data_dir = dataset_name, data_dir
         self._retries = retries
         self._records: dict[str, FileRecord] = {}
         self._caches: dict[str, DownloadCache] = {}

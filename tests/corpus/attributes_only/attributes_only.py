@@ -35,6 +35,8 @@ class TokenTablesOfBirds(datasets.GeneratorBasedBuilder):
 
     def _split_generators(self, dl_manager: datasets.utils.download_manager.DownloadManager):
         assert isinstance(dl_manager, (datasets.DownloadManager, datasets.StreamingDownloadManager))
+        assert dl_manager._base_path and dl_manager.manual_dir is None
+        assert self.info.features["label"]._str2int == {"swim": 0, "fly": 1}
         return [
             datasets.SplitGenerator(name=datasets.splits.NamedSplit("small"), gen_kwargs={"split": datasets.Split("small")}),
             datasets.SplitGenerator(name=datasets.splits.Split.TEST, gen_kwargs={"split": datasets.Split.TEST}),
