@@ -7,7 +7,6 @@ asked, that says what is no message, or that is not done when its time is over, 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import select
 import socket
@@ -80,6 +79,7 @@ class Confined:
         self._output = Output(output, script=cage.script)
         self._notices: Notices | None = None
         self._looked, self._kept_free = time.monotonic(), limits.kept_free(cage.scratch)
+        self._kept_files = limits.num_free_files(cage.scratch) // 2
         self._num_known = 0  # denials before the present request
         self._release = weakref.finalize(self, held.release)
         os.set_blocking(requests, False)
@@ -98,6 +98,8 @@ class Confined:
         Raises:
             ConfinementUnavailableError: this machine cannot confine it.
         """
+        import fcntl  # not on every system
+
         found = _layers or layers()
         if not found.can_confine:
             raise ConfinementUnavailableError(found.reason)
@@ -233,10 +235,7 @@ class Confined:
         return self._next(deadline, doing)
 
     def _has_spoken(self) -> bool:
-        try:
-            return not self._incoming.is_empty or self._incoming.read() is not None or not self._incoming.is_empty
-        except EOFError:
-            raise _Ended from None
+        return not self._incoming.is_empty or self._read() is not None or not self._incoming.is_empty
 
     def _next(self, deadline: float | None, doing: str) -> tuple[Kind, Message]:
         """The next message that is no note of a denial."""
@@ -245,14 +244,12 @@ class Confined:
             self._check_disk()
             if deadline is not None and time.monotonic() >= deadline:
                 raise ScriptTimeoutError(self.cage.script, doing, seconds=round(time.monotonic() - began, 1))
-            has_ended = self._is_over()
-            try:
-                found = self._incoming.read()
-            except EOFError:
-                raise _Ended from None
-            if found is None:
-                if has_ended:
+            found = self._read()
+            if found is None and self._is_over():
+                found = self._read()  # what it said last
+                if found is None:
                     raise _Ended
+            if found is None:
                 self._wait(self._incoming.descriptor, select.POLLIN, deadline)
                 continue
             kind, message = found
@@ -261,6 +258,12 @@ class Confined:
             if kind is not Kind.DENIAL:
                 return found
             self._note(denial_of(message.head))
+
+    def _read(self) -> tuple[Kind, Message] | None:
+        try:
+            return self._incoming.read()
+        except EOFError:
+            raise _Ended from None
 
     def _note(self, denial: Denial) -> None:
         if denial not in self.denials and len(self.denials) < _MAX_DENIALS:
@@ -318,9 +321,9 @@ class Confined:
         if time.monotonic() - self._looked < _LOOK_SECONDS:
             return
         self._looked = time.monotonic()
-        if limits.free(self.cage.scratch) < self._kept_free:
-            reason = "a confined script has filled the disk with files of its own"
-            raise DatasetDiskError(self.cage.scratch, reason, free=limits.free(self.cage.scratch))
+        free = limits.free(self.cage.scratch)
+        if free < self._kept_free or limits.num_free_files(self.cage.scratch) < self._kept_files:
+            raise DatasetDiskError(self.cage.scratch, "a confined script has filled the disk with files of its own", free=free)
 
     def _out_of_turn(self, kind: Kind) -> NoReturn:
         raise PipeError(f"a {kind.name.lower()} out of turn")

@@ -75,6 +75,7 @@ class Watch:
         self._writable = tuple(map(os.path.realpath, writable))
         self._readable = (*map(os.path.realpath, readable), *self._writable)
         self._trusted = tuple(place + os.sep for place in trusted)
+        self._here: str | None = None  # the working folder, as long as it is known
         self._folders: dict[tuple[str, bool], bool] = {}
         self._by_path: dict[str, Denial] = {}
         self._handlers = self._table()
@@ -111,7 +112,7 @@ class Watch:
         names = [error.filename, error.filename2, *_QUOTED.findall(text)]
         for name in names:
             if isinstance(name, (str, bytes)):
-                path = _absolute(name)
+                path = self._absolute(name)
                 if path in self._by_path:
                     return self._by_path[path]
                 if self._is_inside(path, writing=True) or not os.access(path, os.R_OK):
@@ -155,6 +156,8 @@ class Watch:
         table |= {
             "urllib.Request": self._request,
             "os.kill": self._kill,
+            "os.chdir": self._move_on,
+            "os.fchdir": self._move_on,
             "open": self._open,
             "os.listdir": lambda path: self._look("list", path),
             "os.scandir": lambda path: self._look("list", path),
@@ -232,7 +235,7 @@ class Watch:
     def _look(self, words: str, path: object) -> None:
         if path is None or not isinstance(path, (str, bytes, os.PathLike)):
             return
-        whole = _absolute(path)
+        whole = self._absolute(path)
         if self._is_inside(whole, writing=False):
             return
         if os.path.lexists(whole):
@@ -243,12 +246,22 @@ class Watch:
     def _change(self, words: str, path: object, *, refuse: bool = False) -> None:
         if not isinstance(path, (str, bytes, os.PathLike)):
             return
-        whole = _absolute(path)
+        whole = self._absolute(path)
         if self._is_inside(whole, writing=True) or not os.path.lexists(os.path.dirname(whole)):
             return
         if refuse:
             self._refuse(f"{words} {_cut(whole)!r}")
         self._by_path[whole] = self._note(f"{words} {_cut(whole)!r}")
+
+    def _move_on(self, *_: object) -> None:
+        self._here = None
+
+    def _absolute(self, path: Any) -> str:
+        text = os.fsdecode(path)
+        if not text.startswith("/"):
+            self._here = self._here or os.getcwd()
+            text = f"{self._here}/{text}"
+        return os.path.normpath(text)
 
     def _move(self, source: object, target: object, *_: object) -> None:
         self._change("move", source)
@@ -268,11 +281,6 @@ class Watch:
 
 def _below(path: str, places: Iterable[str]) -> bool:
     return any(path == place or path.startswith(place.rstrip("/") + "/") for place in places)
-
-
-def _absolute(path: Any) -> str:
-    text = os.fsdecode(path)
-    return os.path.normpath(text if text.startswith("/") else os.path.join(os.getcwd(), text))
 
 
 def _cut(text: object) -> str:

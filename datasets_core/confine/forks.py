@@ -11,7 +11,6 @@ import gc
 import importlib
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -136,11 +135,11 @@ class _Template:
             ended, status, usage = os.wait4(process, 0 if number == wanted else os.WNOHANG)
             if ended:
                 del self._running[process], self._scratch[process]
-                self._ended[number] = {"status": status, "max_rss": usage.ru_maxrss << 10, "cpu": _seconds(usage)}
+                self._ended[number] = {
+                    "status": status,
+                    "max_rss": usage.ru_maxrss << 10,
+                    "cpu": usage.ru_utime + usage.ru_stime,
+                }
 
     def _reply(self, head: dict[str, Any], descriptors: list[int] | None = None) -> None:
         socket.send_fds(self._control, [json.dumps(head).encode()], descriptors or [])
-
-
-def _seconds(usage: resource.struct_rusage) -> float:
-    return usage.ru_utime + usage.ru_stime

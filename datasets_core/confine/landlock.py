@@ -13,6 +13,8 @@ import stat
 import struct
 from collections.abc import Iterable
 
+from datasets_core.confine.libc import checked, libc
+
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on all machines
 _VERSION_FLAG = 1
 _PATH_BENEATH = 1
@@ -28,8 +30,6 @@ _COVERS = {
     1: "files", 2: "moves between folders", 3: "truncation", 4: "TCP", 5: "device ioctls", 6: "signals and abstract sockets",
 }  # fmt: skip
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
 
 def abi() -> int:
     """The version of Landlock that this kernel offers; 0 where it offers none.
@@ -37,7 +37,7 @@ def abi() -> int:
     >>> abi() >= 0
     True
     """
-    return max(0, int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_FLAG)))
+    return max(0, int(libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_FLAG)))
 
 
 def coverage(version: int) -> list[str]:
@@ -97,8 +97,4 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def _call(number: int, *arguments: int | bytes | ctypes.c_size_t) -> int:
-    result = int(_libc.syscall(number, *arguments))
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"Landlock: {os.strerror(code)}")
-    return result
+    return checked(libc().syscall(number, *arguments), "Landlock")

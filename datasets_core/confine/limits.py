@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import struct
 
 from datasets_core.config import settings
+from datasets_core.confine.libc import checked, libc
 
 _LEAST_MEMORY = 2 << 30
 _KEPT_FREE = 1 << 30
@@ -16,8 +16,6 @@ _MORE_TASKS = 4096
 _CAPABILITY_VERSION = 0x20080522
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _BOUNDING_READ, _BOUNDING_DROP, _AMBIENT, _AMBIENT_CLEAR, _DEATH_SIGNAL = 23, 24, 47, 4, 1
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def memory_bytes() -> int:
@@ -38,6 +36,11 @@ def free(folder: str) -> int:
     """What is free on the disk of `folder`, in bytes."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize
+
+
+def num_free_files(folder: str) -> int:
+    """How many more files the disk of `folder` can hold, where it counts them; else 0."""
+    return os.statvfs(folder).f_favail
 
 
 def kept_free(folder: str) -> int:
@@ -66,6 +69,8 @@ def limit(*, memory: int, cpu_seconds: int | None, file: int, tasks: int) -> Non
         file: size of a file that it writes.
         tasks: threads that its user runs already.
     """
+    import resource  # not on every system
+
     _limit(resource.RLIMIT_AS, _address_space() + memory)
     if cpu_seconds is not None:
         _limit(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
@@ -78,6 +83,8 @@ def limit(*, memory: int, cpu_seconds: int | None, file: int, tasks: int) -> Non
 
 def _limit(what: int, soft: int, hard: int | None = None) -> None:
     """The limit, or the one that holds already if it is lower."""
+    import resource
+
     _, present = resource.getrlimit(what)
     top = hard if hard is not None else soft
     top = top if present == resource.RLIM_INFINITY else min(top, present)
@@ -86,7 +93,7 @@ def _limit(what: int, soft: int, hard: int | None = None) -> None:
 
 def _address_space() -> int:
     with open("/proc/self/statm", encoding="utf-8") as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def drop_capabilities(machine: str) -> None:
@@ -101,9 +108,7 @@ def drop_capabilities(machine: str) -> None:
         capability += 1
     _prctl(_AMBIENT, _AMBIENT_CLEAR)
     header, nothing = struct.pack("=Ii", _CAPABILITY_VERSION, 0), bytes(24)
-    if _libc.syscall(_CAPSET[machine], header, nothing) != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"capset: {os.strerror(code)}")
+    checked(libc().syscall(_CAPSET[machine], header, nothing), "capset")
 
 
 def die_with(parent: int) -> None:
@@ -118,4 +123,4 @@ def die_with(parent: int) -> None:
 
 
 def _prctl(option: int, argument: int) -> int:
-    return int(_libc.prctl(option, ctypes.c_ulong(argument), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))
+    return int(libc().prctl(option, ctypes.c_ulong(argument), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))

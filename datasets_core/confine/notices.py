@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import struct
 from dataclasses import dataclass
@@ -62,9 +61,7 @@ class Notices:
         own = self._own(call) if call.name in self._pretended else None
         answer = -errno.EPERM if own is None else 0 if os.path.lexists(own) else -errno.ENOENT
         is_untold = call.name == "socket" and call.arguments[:3] == _USER_DATABASE
-        try:
-            fcntl.ioctl(self.descriptor, _SEND, _ANSWER.pack(call.id, 0, answer, 0))
-        except OSError:  # its thread has ended meanwhile
+        if not self._exchanged(_SEND, bytearray(_ANSWER.pack(call.id, 0, answer, 0))):
             return None
         if own is not None or is_untold:
             return None
@@ -73,12 +70,20 @@ class Notices:
 
     def _received(self) -> _Call | None:
         notice = bytearray(_NOTICE.size)
-        try:
-            fcntl.ioctl(self.descriptor, _RECEIVE, notice)
-        except OSError:  # its thread has ended meanwhile
+        if not self._exchanged(_RECEIVE, notice):
             return None
         number_of_notice, task, _, number, _, _, *arguments = _NOTICE.unpack(notice)
         return _Call(number_of_notice, task, name_of(number, self._machine), tuple(arguments))
+
+    def _exchanged(self, request: int, words: bytearray) -> bool:
+        """Tell the kernel, or be told; False if the thread that made the call has ended meanwhile."""
+        import fcntl  # not on every system
+
+        try:
+            fcntl.ioctl(self.descriptor, request, words)
+        except OSError:
+            return False
+        return True
 
     def _own(self, call: _Call) -> str | None:
         """The file that a call names, if it lies in the scratch folder; what cannot be found out does not."""

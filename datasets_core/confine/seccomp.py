@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import os
 import platform
 import struct
 from collections.abc import Callable, Iterable
 
 from datasets_core.confine import syscalls
+from datasets_core.confine.libc import checked, libc
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -42,7 +42,6 @@ _FORGE_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 _CLONE_FILE = 0x40049409  # FICLONE, which callers know may not be supported
 
 Instruction = tuple[int, int, int, int]
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def errno_action(code: int) -> int:
@@ -76,7 +75,7 @@ def has_notices() -> bool:
 
 def _has_action(action: int) -> bool:
     number = _SECCOMP.get(machine() or "")
-    return number is not None and _libc.syscall(number, _GET_ACTION, 0, struct.pack("=I", action)) == 0
+    return number is not None and libc().syscall(number, _GET_ACTION, 0, struct.pack("=I", action)) == 0
 
 
 def program(name: str, *, process: int, notices: bool) -> list[Instruction]:
@@ -183,7 +182,8 @@ def _assembled(name: str, rules: dict[int, list[Instruction]], otherwise: int) -
     written = [(_LOAD, 0, 0, _MACHINE_AT), (_EQUAL, 1, 0, _ARCHITECTURES[name]), *_always(KILL), (_LOAD, 0, 0, _NUMBER_AT)]
     if name == "x86_64":
         written += [(_AT_LEAST, 0, 1, _X32), *_always(KILL)]
-    for number, rule in sorted(rules.items()):
+    # The kernel keeps in mind which calls always pass, so only those with rules are looked up, and they come first.
+    for number, rule in sorted(rules.items(), key=lambda each: (len(each[1]) == 1, each[0])):
         written += [(_EQUAL, 0, len(rule), number), *rule]
     return [*written, *_always(otherwise)]
 
@@ -194,7 +194,8 @@ def forbid_new_privileges() -> None:
     Raises:
         OSError: the kernel refused.
     """
-    _checked(_libc.prctl(_NO_NEW_PRIVS, ctypes.c_ulong(1), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))
+    nothing = [ctypes.c_ulong(0)] * 3
+    checked(libc().prctl(_NO_NEW_PRIVS, ctypes.c_ulong(1), *nothing), "no_new_privs")
 
 
 def install(instructions: list[Instruction], *, notices: bool = False) -> int:
@@ -210,11 +211,4 @@ def install(instructions: list[Instruction], *, notices: bool = False) -> int:
     text = ctypes.create_string_buffer(code, len(code))
     described = struct.pack("@HP", len(instructions), ctypes.addressof(text))
     number = _SECCOMP[machine() or ""]
-    return _checked(_libc.syscall(number, _SET_FILTER, _NEW_LISTENER if notices else 0, described))
-
-
-def _checked(result: int) -> int:
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"seccomp: {os.strerror(code)}")
-    return result
+    return checked(libc().syscall(number, _SET_FILTER, _NEW_LISTENER if notices else 0, described), "seccomp")
