@@ -15,9 +15,11 @@ from datasets_core.config import settings
 from datasets_core.confine.confined import Cage, Confined
 from datasets_core.confine.denials import Denial
 from datasets_core.confine.pipe import Message
+from datasets_core.confine.scratch import clear
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ScriptTimeoutError
 from datasets_core.fetch import temporaries
+from datasets_core.store.layout import parse_staging
 
 Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
 
@@ -56,9 +58,13 @@ class Home:
         """A file that is there once something not public is among them."""
         return os.path.join(self.folder, "private")
 
-    def scratch(self) -> str:
-        """A new folder that a confined process may write; what a killed parent leaves is swept as an unfinished build is."""
-        name = f"script.incomplete-{os.getpid()}-{os.urandom(8).hex()}"
+    def scratch(self, family: str) -> str:
+        """A new folder that a confined process may write; what a killed parent leaves is swept as an unfinished build is.
+
+        Args:
+            family: of a builder, in whatever process.
+        """
+        name = f"script.incomplete-{os.getpid()}-{family}{os.urandom(4).hex()}"
         try:
             os.makedirs(self.files, exist_ok=True)
             scratch = os.path.join(self.folder, name)
@@ -67,6 +73,14 @@ class Home:
             scratch = os.path.join(tempfile.gettempdir(), f"datasets_core-{name}")
             os.mkdir(scratch, 0o700)
         return scratch
+
+    def clear(self, family: str) -> None:
+        """Remove the scratch folders of a family: those of workers that were killed."""
+        with contextlib.suppress(FileNotFoundError):
+            for name in os.listdir(self.folder):
+                found = parse_staging(os.path.join(self.folder, name))
+                if found is not None and os.path.basename(found.path).rpartition("-")[2].startswith(family):
+                    clear(found.path)
 
 
 class Children:
@@ -93,7 +107,7 @@ class Children:
         self.make: dict[str, Any] | None = None
         self.splits: tuple[dict[str, Any], Answer] | None = None
         self.denials: list[Denial] = []
-        self.token = os.urandom(16).hex()
+        self.token, self._family = os.urandom(16).hex(), os.urandom(4).hex()
         self._idle: list[Confined] = []
         self._lock = threading.Lock()
 
@@ -167,7 +181,7 @@ class Children:
         return Confined.start(
             Cage(
                 readable=(*self.readable, self.home.files),
-                scratch=self.home.scratch(),
+                scratch=self.home.scratch(self._family),
                 memory_bytes=limits.confined_memory_bytes,
                 cpu_seconds=limits.confined_cpu_seconds,
                 file_bytes=limits.confined_file_bytes,
@@ -201,6 +215,11 @@ class Children:
             idle, self._idle = self._idle, []
         for child in idle:
             child.close()
+
+    def end(self) -> None:
+        """End the processes, and remove what those of workers left; nobody asks for anything any more."""
+        self.close()
+        self.home.clear(self._family)
 
 
 _arrivals: dict[str, Children] = {}  # of the one builder that this worker process makes jobs of

@@ -27,6 +27,7 @@ from datasets_core.confine.denials import warn_of
 from datasets_core.confine.gen_values import decoded, encoded, given_back, held_value, refused
 from datasets_core.confine.granted import Granted
 from datasets_core.confine.pipe import Message
+from datasets_core.confine.reported import shown
 from datasets_core.confine.sent_batches import OtherKey, Receiver
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, DatasetGenerationError, DatasetsCoreError, ScriptTimeoutError
@@ -162,7 +163,7 @@ class ConfinedBuilder(DatasetBuilder):
             raise
         finally:
             self._is_preparing = False
-            children.close()
+            children.end()
         self._tell_denials()
 
     def split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
@@ -238,6 +239,17 @@ class ConfinedBuilder(DatasetBuilder):
                     yield decoded(message.head.get("key"), _key), receiver.table(message.payload)
         if again is not None:
             raise Reread(self._schema_of(again))
+
+    def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
+        """See `DatasetBuilder.place_of_row`: another process makes the rows up to it again."""
+        request = {"do": "place_of_row", "part": self._part_form(job), "row": row, "key": encoded(key, _no_key)}
+        try:
+            with contextlib.closing(self._confinement.children.stream(request, job.deadline, doing="finding a row")) as replies:
+                (message,) = replies
+        except DatasetsCoreError:  # of an error, the rest is told without the place
+            return None
+        place = message.head.get("place")
+        return shown(place, 4096) if isinstance(place, str) else None
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `DatasetBuilder.generate`; rows come as they are stored."""
@@ -384,6 +396,10 @@ def _split_of(entry: Any, script: str) -> SplitGenerator:
         if isinstance(gen_kwargs, dict):
             return SplitGenerator(entry[0], gen_kwargs)
     raise ConfigurationError(f"{script} tells of splits that are none out of its confined process. Do not trust it.")
+
+
+def _no_key(key: Any) -> dict[str, Any]:
+    return {"held": {"shown": type(key).__name__}}
 
 
 def _key(form: Mapping[str, Any]) -> OtherKey:

@@ -185,6 +185,11 @@ class Served:
                 return
         self._channel.reply({"end": True, **self._news()})
 
+    def place_of_row(self, request: Mapping[str, Any]) -> None:
+        """Where a row is yielded."""
+        part, key = self._part(request), decoded(request["key"], lambda form: None)
+        self._channel.reply({"place": self._builder.place_of_row(part, request["row"], key)})
+
     def join_types(self, request: Mapping[str, Any]) -> None:
         """The type in which the builder reads a column that is of one type here and of another there."""
         a, b = _schema(request["types"]).types
