@@ -198,7 +198,7 @@ def _yaml_entry(feature: FeatureType) -> dict[str, Any]:
         length = {"length": feature.length} if isinstance(feature, List) and feature.length != -1 else {}
         return {key: inner, **length}
     if isinstance(feature, Value):
-        return {"dtype": feature.dtype, **({"id": feature.id} if feature.id is not None else {})}
+        return {"dtype": str(feature.dtype), **({"id": feature.id} if feature.id is not None else {})}
     form = feature_to_json(feature)
     kind = _snake(form.pop("_type"))
     if isinstance(feature, ClassLabel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from datasets_core.errors import ConfigurationError
@@ -48,3 +49,27 @@ def shard_file_name(dataset: str, split: str, index: int, total: int, extension:
             raise ConfigurationError(f"{name!r} cannot be part of a file name. Use a name without slashes.")
     digits = max(5, len(str(total)))
     return f"{dataset}-{split}-{index:0{digits}d}-of-{total:0{digits}d}.{extension.removeprefix('.')}"
+
+
+_OF_TFDS = "_dataset_builder"  # what TFDS adds to the name of a folder for that of the script in it
+
+
+def script_in(folder: str) -> str | None:
+    """The script of a folder: it is called as the folder is, or as TFDS calls it; None where there is none.
+
+    >>> script_in("/no/such/folder")
+    """
+    name = os.path.basename(folder)
+    files = (os.path.join(folder, f"{name}{end}.py") for end in ("", _OF_TFDS))
+    return next((file for file in files if os.path.isfile(file)), None)
+
+
+def dataset_name(path: str) -> str:
+    """The name of the dataset of a script: that of its file, but for what TFDS adds to the folder's name.
+
+    >>> dataset_name("/a/reviews/reviews_dataset_builder.py"), dataset_name("/a/reviews.py")
+    ('reviews', 'reviews')
+    """
+    stem = os.path.basename(path).removesuffix(".py")
+    folder = os.path.basename(os.path.dirname(path))
+    return folder if stem == f"{folder}{_OF_TFDS}" else stem

@@ -16,6 +16,7 @@ from datasets_core.confine.confined_builder import ConfinedBuilder, Confinement,
 from datasets_core.confine.granted import Granted, check_folder
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.naming import dataset_name
 from datasets_core.resolve.folder import read_folder_card, recorded_info
 from datasets_core.resolve.request import DEFAULT, Request
 from datasets_core.resolve.scripted import script_identity
@@ -63,7 +64,7 @@ class ConfinedSource:
             builder = asked.builder(
                 partial(cls, confinement=held, deadline=asked.timeout),
                 asked.options,
-                dataset_name=os.path.basename(script.path).removesuffix(".py"),
+                dataset_name=dataset_name(script.path),
                 config_name=asked.name,
                 base_path=folder,
                 hash=script_identity(script),

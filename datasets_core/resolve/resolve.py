@@ -21,6 +21,7 @@ from datasets_core.errors import (
 )
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.naming import script_in
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import keep_format
 from datasets_core.resolve.request import DEFAULT, Kind, Request, Source, files_below
@@ -66,10 +67,8 @@ def source_of(request: Request) -> Source:
         return FormatSource(request, path)
     local = os.path.abspath(files.local_path(path))
     if os.path.isdir(local):
-        script = os.path.join(local, f"{os.path.basename(local)}.py")
-        if not os.path.isfile(script):
-            return _folder(request, local)
-        return _script(request, script, "folder")
+        script = script_in(local)
+        return _folder(request, local) if script is None else _script(request, script, "folder")
     if local.endswith(".py") and os.path.isfile(local):
         return _script(request, local, "file")
     if os.path.isfile(local):
@@ -113,7 +112,7 @@ def _has_configs(path: str, *, is_versioned: bool) -> bool:
     """Whether `path` is a script, or with a version behind it any folder."""
     local = os.path.abspath(files.local_path(path))
     if os.path.isdir(local):
-        return is_versioned or os.path.isfile(os.path.join(local, f"{os.path.basename(local)}.py"))
+        return is_versioned or script_in(local) is not None
     return local.endswith(".py") and os.path.isfile(local)
 
 

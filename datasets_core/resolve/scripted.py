@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.naming import dataset_name
 from datasets_core.resolve.folder import read_folder_card, recorded_info
 from datasets_core.resolve.request import DEFAULT, Request
 from datasets_core.scripting.modules import Script, read_script
@@ -32,7 +33,7 @@ class ScriptSource:
     @property
     def config_names(self) -> list[str]:
         """See `Source.config_names`."""
-        return [config.name for config in self.builder_class.BUILDER_CONFIGS] or [DEFAULT]
+        return list(self.builder_class.builder_configs) or [DEFAULT]
 
     @property
     def default_config_name(self) -> str | None:
@@ -62,7 +63,7 @@ class ScriptSource:
             return asked.builder(
                 cls,
                 asked.options,
-                dataset_name=os.path.basename(script.path).removesuffix(".py"),
+                dataset_name=dataset_name(script.path),
                 config_name=asked.name,
                 base_path=folder,
                 hash=script_identity(script),

@@ -15,11 +15,11 @@ from datasets_core.scripting.calling_script import script_folder
 
 PathLike = str | os.PathLike[str]
 PathLikeCls = (str, os.PathLike)
-_Kind: type = type(_LibraryPath())
+_Kind: Any = type(_LibraryPath())
 _SCHEMES = ("gs:/", "s3:/", "http:/", "https:/")  # of which pathlib drops a slash
 
 
-class Path(_Kind):  # type: ignore[misc]
+class Path(_Kind):  # type: ignore[misc]  # that of this system
     """A path of this machine, with what `epath.Path` can do beyond `pathlib.Path`.
 
     >>> path = Path("a") / "b.txt"
@@ -30,7 +30,7 @@ class Path(_Kind):  # type: ignore[misc]
     """
 
     def __str__(self) -> str:
-        text = super().__str__()
+        text: str = super().__str__()
         return text.replace(":/", "://", 1) if text.startswith(_SCHEMES) and "://" not in text else text
 
     def __fspath__(self) -> str:
@@ -40,7 +40,7 @@ class Path(_Kind):  # type: ignore[misc]
         """The path with its braces filled in, as those of a text."""
         return type(self)(str(self).format(*args, **kwargs))
 
-    def copy(self, dst: PathLike, overwrite: bool = False) -> Path:  # type: ignore[override]
+    def copy(self, dst: PathLike, overwrite: bool = False) -> Path:
         """Copy the file.
 
         Raises:
@@ -88,7 +88,7 @@ class Path(_Kind):  # type: ignore[misc]
             self, top_down: bool = True, on_error: Any = None, follow_symlinks: bool = False
         ) -> Iterator[tuple[Path, list[str], list[str]]]:
             """Each folder below, with the names of the folders and of the files in it."""
-            for folder, folders, files in os.walk(self, top_down, on_error, follow_symlinks):
+            for folder, folders, files in os.walk(str(self), top_down, on_error, follow_symlinks):
                 yield type(self)(folder), folders, files
 
 

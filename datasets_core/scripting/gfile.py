@@ -23,7 +23,7 @@ class _Text(io.TextIOWrapper):
         return os.stat(self.name).st_size
 
     @property
-    def mode(self) -> str:  # type: ignore[override]
+    def mode(self) -> str:
         """How it was opened."""
         return str(getattr(self.buffer, "mode", "r")).replace("b", "")
 
@@ -33,7 +33,7 @@ class _Bytes(io.BufferedReader):
 
     def size(self) -> int:
         """Its bytes."""
-        return os.stat(self.name).st_size  # type: ignore[attr-defined]
+        return os.stat(self.name).st_size
 
 
 class _OpensFiles(type):
@@ -59,7 +59,7 @@ class GFile(metaclass=_OpensFiles):
         """The open file."""
         path, plain = _local(name), mode.replace("b", "").replace("t", "")
         if "b" not in mode:
-            return _Text(open(path, f"{plain}b"), encoding="utf-8", newline="\n")  # type: ignore[type-var]
+            return _Text(open(path, f"{plain}b"), encoding="utf-8", newline="\n")
         return _Bytes(io.FileIO(path, "r")) if plain == "r" else open(path, mode)
 
 

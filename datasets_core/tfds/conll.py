@@ -9,7 +9,7 @@ from typing import Any
 
 from datasets_core.errors import DatasetGenerationError
 from datasets_core.optional import needed
-from datasets_core.tfds.features import FeaturesDict
+from datasets_core.tfds.connectors import FeaturesDict
 from datasets_core.tfds.tfds_builder import BuilderConfig, GeneratorBasedBuilder
 from datasets_core.tfds.tfds_info import DatasetInfo
 
@@ -102,14 +102,16 @@ class ConllUDatasetBuilder(_Conll, skip_registration=True):
     BUILDER_CONFIG_CLASS = ConllUBuilderConfig
 
     def _generate_examples(
-        self, filepaths: Paths, process_example_fn: Callable[..., Mapping[str, Any]] | None = None
-    ) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        self, filepaths: Paths, process_example_fn: Callable[..., dict[str, Any]] | None = None
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Rows of sentences, each as a function makes it."""
         conllu = needed("conllu", "Reading CoNLL-U", "conllu")
-        make, key = process_example_fn or get_conllu_example, 0
+        make: Callable[..., dict[str, Any]] = process_example_fn or get_conllu_example
+        key = 0
         for path in filepaths if isinstance(filepaths, list) else [filepaths]:
             with open(path, encoding="utf-8") as file:
-                for sentence in conllu.parse_incr(file):
+                sentences: Any = conllu.parse_incr(file)
+                for sentence in sentences:
                     yield key, make(sentence=sentence, example_id=key, features=self.builder_config.features)
                     key += 1
 
@@ -117,7 +119,7 @@ class ConllUDatasetBuilder(_Conll, skip_registration=True):
 def get_conllu_example(sentence: Any, example_id: int, features: Any) -> dict[str, Any]:
     """A row of a sentence: its words, their annotations, its text and its id."""
     words = [word["form"] for word in sentence]
-    whole = {
+    whole: dict[str, Callable[[], Any]] = {
         "idx": lambda: sentence.metadata.get("sent_id", example_id),
         "tokens": lambda: words,
         "lemmas": lambda: [word["lemma"] for word in sentence],

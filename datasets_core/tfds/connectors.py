@@ -20,6 +20,7 @@ from datasets_core.features.values import encode_value
 from datasets_core.scripting.tf_dtypes import TYPES
 from datasets_core.tfds.kinds import feature_of, is_optional, np_dtype_of, shape_of
 
+_SETTABLE = ("names", "num_classes")
 _OF_ELEMENTS = frozenset({"int2str", "items", "keys", "languages", "num_classes", "str2int", "values"})
 
 
@@ -136,10 +137,9 @@ class ListFeature(Connector, List):
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("names", "num_classes"):
-            setattr(self.feature, name, value)
-        else:
-            super().__setattr__(name, value)
+        if name not in _SETTABLE:
+            raise AttributeError(f"{name!r} of a feature is not set. Make another feature.", name=name)
+        setattr(self.feature, name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _OF_ELEMENTS:
@@ -186,13 +186,12 @@ class ClassLabel(Connector, LibraryClassLabel):
     __slots__ = ()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("names", "num_classes"):
-            object.__setattr__(self, name, value)
-        else:
-            super().__setattr__(name, value)
+        if name not in _SETTABLE:
+            raise AttributeError(f"{name!r} of a feature is not set. Make another feature.", name=name)
+        object.__setattr__(self, name, value)
 
     @property
-    def names(self) -> list[str]:  # type: ignore[override]
+    def names(self) -> list[str]:
         """The name of each class.
 
         >>> from datasets_core import tfds
@@ -208,7 +207,7 @@ class ClassLabel(Connector, LibraryClassLabel):
         return found
 
     @names.setter
-    def names(self, given: Iterable[str]) -> None:
+    def names(self, given: Iterable[Any]) -> None:
         names = [name.decode() if isinstance(name, bytes) else str(name) for name in given]
         try:
             known = self.names
@@ -242,7 +241,7 @@ class ClassLabel(Connector, LibraryClassLabel):
         return ()
 
     @property
-    def dtype(self) -> Any:  # type: ignore[override]
+    def dtype(self) -> Any:
         """The type of the numbers."""
         return TYPES["int64"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from datasets_core.errors import ConfigurationError, UnknownColumnError
 from datasets_core.features.base import FeatureType, List
-from datasets_core.tfds.features import FeaturesDict
+from datasets_core.tfds.connectors import FeaturesDict
 from datasets_core.tfds.image_arrays import ImageArray
 
 

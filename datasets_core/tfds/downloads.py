@@ -73,7 +73,7 @@ class DownloadConfig:
         num_shards: of each split.
         min_shard_size: has no effect.
         max_shard_size: bytes of a shard.
-        ignore_duplicates: of rows that share a key, keep the first: refused here.
+        ignore_duplicates: of rows of a split that share a key, keep the first.
         nondeterministic_order: has no effect: the order is always the same.
 
     >>> DownloadConfig(num_shards=4).num_shards
@@ -109,10 +109,6 @@ class DownloadConfig:
         """
         if not self.verify_ssl:
             raise ConfigurationError("verify_ssl=False is not done: anybody could answer. Mend the certificates of the system.")
-        if self.ignore_duplicates:
-            raise ConfigurationError(
-                "ignore_duplicates=True is not done: which rows stay would be chance. Yield each key once."
-            )
         found: dict[str, Any] = {
             "download_config": LibraryConfig(cache_dir=folder, num_proc=self.override_max_simultaneous_downloads),
             "download_mode": None
@@ -167,7 +163,8 @@ class SeekableMember(io.BufferedIOBase):
     """
 
     def __init__(self, inner: Any) -> None:
-        self._inner, self._whole = inner, None  # type: Any, Any
+        self._inner: Any = inner
+        self._whole: Any = None
 
     def _file(self) -> Any:
         if self._whole is None:

@@ -182,12 +182,12 @@ class ClassLabel(metaclass=_Made):
         cls,
         *,
         num_classes: int | None = None,
-        names: Iterable[str] | None = None,
+        names: Iterable[Any] | None = None,
         names_file: str | os.PathLike[str] | None = None,
         doc: object = None,
     ) -> Any:
         """The feature."""
-        if num_classes is names is names_file is None:
+        if num_classes is None and names is None and names_file is None:
             return Labels(names=[])  # the author sets them when the data is there
         path = None if names_file is None else os.fspath(names_file)
         listed = None if names is None else [name.decode() if isinstance(name, bytes) else name for name in names]

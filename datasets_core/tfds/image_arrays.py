@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.image import Image
 from datasets_core.features.media_paths import MediaPaths
+from datasets_core.optional import needed
 
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _DTYPES = ("uint8", "uint16", "float32")
@@ -26,7 +28,7 @@ class ImageArray(Image):
     Args:
         shape: the sizes, None where they vary; three channels by default.
         dtype: `uint8`, `uint16` or `float32`.
-        encoding_format: `"png"` or `"jpeg"`: the files that paths lead to are stored as they are, and arrays as PNG.
+        encoding_format: `"png"` or `"jpeg"`: how arrays are stored, as PNG by default; files are stored as they are.
         use_colormap: for TFDS's own displays; has no effect.
         doc: a description; has no effect.
 
@@ -36,7 +38,8 @@ class ImageArray(Image):
     True
     """
 
-    __slots__ = ("is_skipped", "np_dtype", "shape")
+    __slots__ = ("encoding_format", "is_skipped", "np_dtype", "shape")
+    encoding_format: str | None
     shape: tuple[int | None, ...]
     np_dtype: np.dtype[Any]
     is_skipped: bool
@@ -70,6 +73,7 @@ class ImageArray(Image):
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "np_dtype", kind)
         object.__setattr__(self, "is_skipped", False)
+        object.__setattr__(self, "encoding_format", encoding_format)
 
     @classmethod
     def of(cls, image: Image) -> ImageArray:
@@ -90,7 +94,7 @@ class ImageArray(Image):
 
     def named(self, id: str | None) -> ImageArray:
         """The same image with another `id`."""
-        other = ImageArray(shape=self.shape, dtype=self.np_dtype)
+        other = ImageArray(shape=self.shape, dtype=self.np_dtype, encoding_format=self.encoding_format)
         object.__setattr__(other, "id", id)
         object.__setattr__(other, "is_skipped", self.is_skipped)
         return other
@@ -116,10 +120,10 @@ class ImageArray(Image):
         return f"Image(shape={self.shape!r}, dtype={self.np_dtype.name})"
 
     def __reduce__(self) -> tuple[Callable[..., ImageArray], tuple[Any, ...]]:
-        return _made, (self.shape, self.np_dtype.name, self.is_skipped, self.id)
+        return _made, (self.shape, self.np_dtype.name, self.is_skipped, self.id, self.encoding_format)
 
     def encode_example(self, value: Any) -> dict[str, Any]:
-        """What is stored: the bytes of the file that a path leads to or that is open, or an array as PNG.
+        """What is stored: the bytes of the file that a path leads to or that is open, or an array as PNG, or as JPEG.
 
         >>> array = np.zeros((2, 3, 1), np.uint8)
         >>> ImageArray(shape=(2, 3, 1)).encode_example(array)["bytes"][:4]
@@ -137,6 +141,8 @@ class ImageArray(Image):
             array = np.asarray(value)
             self._check(array)
             value = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
+            if self.encoding_format == "jpeg" and array.dtype == np.uint8 and array.shape[2] in (1, 3):
+                return _jpeg(value)
         return super().encode_example(value)
 
     def _check(self, array: np.ndarray[Any, Any]) -> None:
@@ -155,6 +161,16 @@ class ImageArray(Image):
         return shaped if shaped.dtype == self.np_dtype else shaped.astype(self.np_dtype)
 
 
-def _made(shape: tuple[int | None, ...], dtype: str, is_skipped: bool, id: str | None) -> ImageArray:
-    image = ImageArray(shape=shape, dtype=dtype).named(id)
+def _jpeg(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """An array as a JPEG of the quality and with the colours that TensorFlow gives it."""
+    pillow = needed("PIL.Image", "Encoding arrays as JPEG", "datasets_core[vision]")
+    written = io.BytesIO()
+    pillow.fromarray(array).save(written, "JPEG", quality=95, subsampling=2 if array.ndim == 3 else -1)
+    return {"bytes": written.getvalue(), "path": None}
+
+
+def _made(
+    shape: tuple[int | None, ...], dtype: str, is_skipped: bool, id: str | None, encoding_format: str | None
+) -> ImageArray:
+    image = ImageArray(shape=shape, dtype=dtype, encoding_format=encoding_format).named(id)
     return image.skipped() if is_skipped else image

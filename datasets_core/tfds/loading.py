@@ -14,6 +14,7 @@ from datasets_core.building.versions import is_pattern
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownVersionError
 from datasets_core.files import is_url
 from datasets_core.meta.builder_name import BuilderName, parse_builder_name
+from datasets_core.meta.naming import script_in
 from datasets_core.meta.version import Version
 from datasets_core.store.manifest import Manifest
 from datasets_core.stream.read_config import ReadConfig
@@ -193,7 +194,7 @@ def _is_path(name: Any) -> bool:
 def _at_path(path: str, data_dir: str | os.PathLike[str] | None, kwargs: dict[str, Any]) -> SplitReading:
     local = path if is_url(path) else os.path.abspath(os.path.expanduser(path))
     if not local.endswith(".py"):
-        script = _script_in(local)
+        script = script_in(local)
         if script is None:
             return builder_from_directory(local)
         from datasets_core.errors import UntrustedScriptError
@@ -202,17 +203,8 @@ def _at_path(path: str, data_dir: str | os.PathLike[str] | None, kwargs: dict[st
             raise UntrustedScriptError(script)
         local = script
     cls = _class_in(local)
-    made: SplitReading = cls(data_dir=data_dir, **kwargs)
+    made: SplitReading = cls(data_dir=data_dir, base_path=os.path.dirname(local), **kwargs)
     return made
-
-
-def _script_in(folder: str) -> str | None:
-    name = os.path.basename(folder)
-    for file in (f"{name}.py", f"{name}_dataset_builder.py"):
-        path = os.path.join(folder, file)
-        if os.path.isfile(path):
-            return path
-    return None
 
 
 def _class_in(script: str) -> type[Any]:

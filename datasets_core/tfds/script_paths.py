@@ -21,14 +21,9 @@ def tfds_path(*relative: str | os.PathLike[str]) -> Path:
     """
     folder = Path(script_folder() or os.curdir)
     wanted = Path(*relative) if relative else Path()
-    for above in (folder, *folder.parents):
-        if above.name == _COLLECTION and (above / wanted).exists():
-            return above / wanted
-    for first in range(len(wanted.parts)):
-        found = folder.joinpath(*wanted.parts[first:])
-        if found.exists():
-            return found
-    return folder / wanted
+    places: list[Path] = [above / wanted for above in (folder, *folder.parents) if above.name == _COLLECTION]
+    places += [folder.joinpath(*wanted.parts[first:]) for first in range(len(wanted.parts))]
+    return next((place for place in places if place.exists()), Path(folder, wanted))
 
 
 def tfds_write_path(*relative: str | os.PathLike[str]) -> Path:
@@ -51,4 +46,4 @@ def gcs_path(*relative: str | os.PathLike[str]) -> Path:
     >>> str(gcs_path("datasets"))
     'gs://tfds-data/datasets'
     """
-    return Path("gs://tfds-data").joinpath(*relative)
+    return Path("gs://tfds-data", *relative)

@@ -103,6 +103,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     shuffle_on_write: ClassVar[bool] = True
     requires_version: ClassVar[bool] = True
     _beam_told: tuple[Any, Any] = (None, None)
+    _ignores_duplicates: bool = False
 
     def __init_subclass__(cls, *, skip_registration: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -235,6 +236,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         given = given.get(_ARGUMENTS, given)
         rows = given[_ROWS] if _ROWS in given else super().generate(given)
         pairs = iter(rows.items() if isinstance(rows, Mapping) else rows)
+        if self._ignores_duplicates:
+            pairs = _first_of_each(pairs)
         return pairs if self.info.features is None else self._changed(pairs, gen_kwargs.get(_SPLIT))
 
     def _changed(self, pairs: Iterator[Any], split: str | None) -> Iterator[tuple[Any, Any]]:
@@ -291,6 +294,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         if isinstance(download_config, DownloadConfig):
             manual = download_config.manual_dir
             self._beam_told = (download_config.beam_runner, download_config.beam_options)
+            self._ignores_duplicates = download_config.ignore_duplicates
             library = {**download_config.options(folder), **library}
         else:
             library["download_config"] = download_config or LibraryDownloadConfig(cache_dir=folder)
@@ -446,6 +450,17 @@ class _Taken:
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.function(*self.args, **self.kwargs))
+
+
+def _first_of_each(pairs: Iterable[Any]) -> Iterator[Any]:
+    """The pairs whose key did not come before."""
+    seen: set[bytes] = set()
+    for pair in pairs:
+        key = pair[0] if isinstance(pair, (tuple, list)) and pair else pair
+        word = key if isinstance(key, bytes) else str(key).encode("utf-8", "surrogatepass")
+        if word not in seen:
+            seen.add(word)
+            yield pair
 
 
 def _name(split: Any) -> str | None:

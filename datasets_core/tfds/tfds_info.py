@@ -14,7 +14,8 @@ from datasets_core.features.base import Feature
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
 from datasets_core.meta.info import SupervisedKeysData
 from datasets_core.meta.split_info import SplitDict
-from datasets_core.tfds.features import FeaturesDict, as_tfds
+from datasets_core.tfds.connectors import FeaturesDict
+from datasets_core.tfds.features import as_tfds
 
 logger = logging.getLogger(__name__)
 

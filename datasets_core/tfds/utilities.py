@@ -86,19 +86,17 @@ def display_progress_bar(enabled: bool) -> None:
 def parse_bool(value: Any) -> bool:
     """What a text, a number or a bool says.
 
-    >>> parse_bool("yes"), parse_bool("0"), parse_bool(1)
+    >>> parse_bool("True"), parse_bool("0"), parse_bool(1)
     (True, False, True)
 
     Raises:
         ValueError: none of the words for it.
     """
-    if isinstance(value, bool):
-        return value
-    word = str(value).strip().lower()
-    if word in ("true", "t", "yes", "y", "1", "on"):
-        return True
-    if word in ("false", "f", "no", "n", "0", "off", ""):
-        return False
+    if not isinstance(value, str):
+        return bool(value)
+    word = value.strip().lower()
+    if word in ("true", "1", "false", "0"):
+        return word in ("true", "1")
     raise ValueError(f"{value!r} is neither true nor false. Write 'true' or 'false'.")
 
 

@@ -1,7 +1,39 @@
-from __future__ import annotations
+"""Each name of the faces of TFDS, TensorFlow and etils leads somewhere."""
 
-from datasets_core.scripting.tensorflow_faces import FACES, UNLESS_INSTALLED
+import importlib
+
+import pytest
+
+from datasets_core.scripting import tensorflow_faces
+from datasets_core.scripting.faces import face_of, open_face
+
+
+@pytest.mark.parametrize("old", sorted(tensorflow_faces.FACES))
+def test_names_lead_somewhere(old: str) -> None:
+    face = open_face(old)
+    for name in tensorflow_faces.FACES[old]:
+        if name != "*":
+            assert getattr(face, name) is not None
+    assert isinstance(dir(face), list)
+
+
+def test_modules_open_as_attributes() -> None:
+    tfds = open_face("tensorflow_datasets")
+    assert tfds.core.utils.Version is tfds.core.Version is tfds.public_api.core.Version
+    assert tfds.core.features.Text is tfds.features.Text
+    assert tfds.testing.DatasetBuilderTestCase is not None
+    with pytest.raises(AttributeError, match=r"tensorflow_datasets\.core has no 'beam_utils' here: scripts get"):
+        _ = tfds.core.beam_utils
+    with pytest.raises(ModuleNotFoundError, match="has no 'translate' here"):
+        importlib.import_module(f"{face_of('tensorflow_datasets')}.translate")
+
+
+def test_packages_that_are_here_are_taken_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert face_of("six") is None or face_of("six").endswith("faces.six")  # type: ignore[union-attr]
+    monkeypatch.setattr("datasets_core.scripting.faces.is_installed", lambda name: True)
+    assert face_of("tensorflow") is face_of("etils.epath") is None
+    assert face_of("tensorflow_datasets") is not None
 
 
 def test_what_depends_on_the_machine_is_a_face() -> None:
-    assert {name.partition(".")[0] for name in FACES} >= UNLESS_INSTALLED
+    assert {name.partition(".")[0] for name in tensorflow_faces.FACES} >= tensorflow_faces.UNLESS_INSTALLED

@@ -65,7 +65,7 @@ def test_options_are_said_in_the_words_of_the_library() -> None:
     }
 
 
-@pytest.mark.parametrize("options", [{"verify_ssl": False}, {"ignore_duplicates": True}], ids=str)
+@pytest.mark.parametrize("options", [{"verify_ssl": False}], ids=str)
 def test_what_would_be_unsafe_is_refused(options: Any) -> None:
     with pytest.raises(ConfigurationError):
         tfds.download.DownloadConfig(**options).options("/d")

@@ -1,0 +1,3 @@
+"""A dataset of reviews."""
+
+from .csv_reviews_dataset_builder import Builder
