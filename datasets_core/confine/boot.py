@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from datasets_core.confine.places import root_folder, site_folders
+from datasets_core.confine.readable_places import root_folder, site_folders
 
 ENVIRONMENT = {
     "LANG": "C.UTF-8",

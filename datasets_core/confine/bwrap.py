@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from datasets_core.confine.places import DEVICES, readable
+from datasets_core.confine.readable_places import DEVICES, readable
 
 _TRY_SECONDS = 20.0
 _NUMBERS = "/dev/zero", "/dev/random", "/dev/urandom"

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from datasets_core.confine import landlock, limits, places, seccomp
+from datasets_core.confine import landlock, limits, readable_places, seccomp
 from datasets_core.confine.boot import environment
 from datasets_core.confine.denials import Watch
 from datasets_core.confine.pipe import Channel, Kind
@@ -128,8 +128,8 @@ def _enter(setup: Mapping[str, Any], tasks: int) -> list[str]:
     seccomp.forbid_new_privileges()
     active = ["limits", "capabilities"]
     if version:
-        readable = [*places.readable(), *setup["readable"]]
-        landlock.restrict(readable=readable, writable=[setup["scratch"]], devices=places.DEVICES, version=version)
+        readable = [*readable_places.readable(), *setup["readable"]]
+        landlock.restrict(readable=readable, writable=[setup["scratch"]], devices=readable_places.DEVICES, version=version)
         active.append("landlock")
     if setup["seccomp"]:
         active += _filter(machine, notices=setup["notices"])
@@ -154,9 +154,9 @@ def _filter(machine: str, *, notices: bool) -> list[str]:
 def _watch(setup: Mapping[str, Any]) -> Watch:
     """The audit hook, put on for good."""
     watch = Watch(
-        readable=[*places.readable(), *places.DEVICES, *setup["readable"]],
-        writable=[setup["scratch"], *places.DEVICES],
-        trusted=[os.path.join(places.root_folder(), "datasets_core"), *places.site_folders()],
+        readable=[*readable_places.readable(), *readable_places.DEVICES, *setup["readable"]],
+        writable=[setup["scratch"], *readable_places.DEVICES],
+        trusted=[os.path.join(readable_places.root_folder(), "datasets_core"), *readable_places.site_folders()],
         hides=not setup["landlock"],
     )
     sys.addaudithook(watch.hook)

@@ -91,34 +91,38 @@ class Watch:
             handler(*arguments)
 
     def blamed(self, error: BaseException) -> Denial | None:
-        """The denial that an error came of, if one did."""
+        """The denial that an error came of, if one did; rather one that says what was tried than one that does not."""
         seen: BaseException | None = error
+        unnamed = None
         for _ in range(20):
             if seen is None:
-                return None
+                break
             if isinstance(seen, DeniedAccessError):
                 return Denial(seen.tried, seen.path, seen.line)
             found = self._of(seen) if isinstance(seen, OSError) else None
-            if found is not None:
+            if found is not None and not found.tried.startswith(UNNAMED):
                 return found
+            unnamed = unnamed or found
             seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
-        return None
+        return unnamed
 
     def _of(self, error: OSError) -> Denial | None:
         text = str(error)
         refusals = (errno.EACCES, errno.EPERM, errno.EROFS, *([errno.ENOENT] if self._hides else []))
         if error.errno not in refusals and f"errno {errno.EACCES}]" not in text.lower():
             return None
-        names = [error.filename, error.filename2, *_QUOTED.findall(text)]
-        for name in names:
-            if isinstance(name, (str, bytes)):
-                path = self._absolute(name)
-                if path in self._by_path:
-                    return self._by_path[path]
-                if self._is_inside(path, writing=True) or not os.access(path, os.R_OK):
-                    return None  # it is its own, or none that the user can read
+        names = [name for name in (error.filename, error.filename2, *_QUOTED.findall(text)) if isinstance(name, (str, bytes))]
+        paths = [self._absolute(name) for name in names]
+        for path in paths:
+            if path in self._by_path:
+                return self._by_path[path]
+        for path in paths:
+            is_own = self._is_inside(path, writing=True)
+            if os.access(path, os.R_OK) and not is_own:  # else it is none that the user could read
                 return Denial(f"open {_cut(path)!r}", *self._place_of(error))
-        if error.errno not in (errno.EACCES, errno.EPERM):
+            if is_own and not os.path.lexists(path) and error.errno in (errno.EACCES, errno.EPERM):  # below a folder elsewhere
+                return Denial(f"open {_cut(names[paths.index(path)])!r}", *self._place_of(error))
+        if paths or error.errno not in (errno.EACCES, errno.EPERM):
             return None
         through = {os.path.basename(os.path.dirname(each.filename)) for each in traceback.extract_tb(error.__traceback__)}
         tried = "start processes (multiprocessing)" if "multiprocessing" in through else f"{UNNAMED} ({_cut(text)})"

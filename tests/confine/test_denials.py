@@ -131,3 +131,13 @@ def test_each_denial_is_warned_of_once() -> None:
     assert [each.category for each in caught] == [DeniedAccessWarning] * 2
     assert "The script a.py, line 3, tried to read '/x'." in str(caught[0].message)
     assert "The script b.py tried to fork." in str(caught[1].message)
+
+
+def test_a_move_out_and_a_file_below_a_folder_elsewhere_are_denials(watch: Watch, tmp_path: Path) -> None:
+    out, other = str(tmp_path / "out" / "a"), str(tmp_path / "other" / "a")
+    moved = watch.blamed(PermissionError(errno.EACCES, "denied", out, None, other))
+    below = watch.blamed(PermissionError(errno.EACCES, "denied", str(tmp_path / "out" / "etc" / "passwd")))
+    own = watch.blamed(PermissionError(errno.EACCES, "denied", out))
+    assert moved is not None and moved.tried == f"open {other!r}"
+    assert below is not None and below.tried.endswith("etc/passwd'")
+    assert own is None

@@ -4,22 +4,22 @@ import os
 import sysconfig
 from pathlib import Path
 
-from datasets_core.confine import places
+from datasets_core.confine import readable_places
 
 
 def test_code_may_be_read_and_its_surroundings_not() -> None:
-    readable = places.readable()
-    root = places.root_folder()
+    readable = readable_places.readable()
+    root = readable_places.root_folder()
     assert os.path.join(root, "datasets_core") in readable
     assert set(readable) & {root, "/", "/etc", "/tmp", "/proc", "/home", os.path.expanduser("~"), "/root", "/dev"} == set()
     assert sysconfig.get_paths()["purelib"] in readable
 
 
 def test_paths_that_hold_no_installed_packages_are_none(monkeypatch: object, tmp_path: Path) -> None:
-    assert all("site-packages" in each or "dist-packages" in each or "lib" in each for each in places.site_folders())
-    assert str(tmp_path) not in places.site_folders()
+    assert all("site-packages" in each or "dist-packages" in each or "lib" in each for each in readable_places.site_folders())
+    assert str(tmp_path) not in readable_places.site_folders()
 
 
 def test_of_itself_a_process_may_read_neither_environment_nor_descriptors() -> None:
-    own = {os.path.basename(path) for path in places.readable() if path.startswith(f"/proc/{os.getpid()}/")}
+    own = {os.path.basename(path) for path in readable_places.readable() if path.startswith(f"/proc/{os.getpid()}/")}
     assert own == {"cgroup", "maps", "stat", "statm", "status"}
