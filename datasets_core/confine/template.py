@@ -171,8 +171,8 @@ class Template:
     def _last_words(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_LAST_SECONDS)
-        if self._process.stderr is None or self._process.poll() is None:
-            return ""
+        if self._process.stderr is None or self._process.stderr.closed or self._process.poll() is None:
+            return ""  # or it was stopped, as all are when the interpreter ends
         lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
 
