@@ -19,6 +19,8 @@ from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download_config import DownloadConfig as LibraryConfig
 from datasets_core.fetch.download_config import DownloadMode as GenerateMode
 from datasets_core.fetch.listing import ArchiveIterable
+from datasets_core.fetch.members import is_junk
+from datasets_core.fetch.remote import RemoteFile
 from datasets_core.scripting.epath_standin import Path
 
 __all__ = ["DownloadConfig", "DownloadError", "DownloadManager", "ExtractMethod", "GenerateMode", "Resource"]
@@ -150,7 +152,7 @@ class Members:
     source: Any
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
-        for name, file in ArchiveIterable(self.source, None, is_left_out):
+        for name, file in ArchiveIterable(self.source, None, is_junk):
             yield posixpath.normpath(name), file if file.seekable() else SeekableMember(file)
 
 
@@ -222,15 +224,6 @@ class SeekableMember(io.BufferedIOBase):
 _IN_MEMORY = 64 << 20  # bytes of a member; longer ones go to the disk
 
 
-def is_left_out(name: str) -> bool:
-    """Whether a file of an archive is one that TFDS passes by: a hidden one, or the copy that an editor left.
-
-    >>> is_left_out("._a.jpg"), is_left_out("a.txt~"), is_left_out("__init__.py")
-    (True, True, False)
-    """
-    return name.startswith(".") or name.endswith("~")
-
-
 def add_checksums_dir(checksums_dir: str | os.PathLike[str]) -> None:
     """Nothing: checksums stand in `checksums.tsv` beside the script."""
 
@@ -248,8 +241,8 @@ class DownloadManager:
     def __init__(self, manager: Any, *, manual_dir: str | None, dataset: str, instructions: str | None) -> None:
         self._manager, self._manual_dir = manager, manual_dir
         self._dataset, self._instructions = dataset, instructions
-        if hasattr(manager, "leaves_out"):
-            manager.leaves_out = is_left_out
+        if hasattr(manager, "skips_junk"):
+            manager.skips_junk = True  # as TFDS does
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._manager, name)
@@ -320,6 +313,8 @@ def _plain(given: Any) -> Any:
         return {name: _plain(inner) for name, inner in given.items()}
     if isinstance(given, (list, tuple)):
         return type(given)(_plain(inner) for inner in given)
+    if isinstance(given, RemoteFile):  # of a stream: it would be fetched to become a text
+        return given
     return os.fspath(given) if isinstance(given, os.PathLike) else given
 
 
