@@ -27,7 +27,7 @@ def scratch() -> str:
     return os.path.dirname(os.path.realpath(os.environ["HOME"]))
 
 
-class AskedDownloads:
+class AskedDownloads(DownloadManager):
     """Files for a confined script.  The parent fetches and unpacks; what it gave, and lies beside the script, is read here.
 
     Args:
@@ -35,18 +35,12 @@ class AskedDownloads:
         form: what the parent says of its own manager.
     """
 
-    is_streaming = False
-
     def __init__(self, question: Question, form: Mapping[str, Any]) -> None:
         self._question, self._script = question, str(form["script"])
-        self.dataset_name, self.data_dir = form["dataset_name"], form["data_dir"]
-        self.record_checksums = bool(form["record_checksums"])
-        self.cache_folders: tuple[str, str] = (form["downloads"], form["extracted"])
-        self.download_config = DownloadConfig(cache_dir=form["downloads"], **form["config"])
-        self.downloaded_paths: dict[str, str] = {}
-        self.extracted_paths: dict[str, str] = {}
+        config = DownloadConfig(cache_dir=form["downloads"], **form["config"])
+        super().__init__(form["dataset_name"], form["data_dir"], config, form["base_path"], bool(form["record_checksums"]))
         self.base_path: str = form["base_path"]
-        self._base_path = self.base_path  # which published scripts read
+        self._folders: tuple[str, str] = (form["downloads"], form["extracted"])
         self._names: dict[str, str] = {}
 
     def __getstate__(self) -> NoReturn:
@@ -55,9 +49,14 @@ class AskedDownloads:
         )
 
     @property
-    def manual_dir(self) -> str | None:
-        """The folder of files that the user fetched by hand."""
-        return self.data_dir  # type: ignore[no-any-return]
+    def __class__(self) -> type[DownloadManager]:  # type: ignore[override]
+        """That of a manager, for scripts that ask by `isinstance` what they were given."""
+        return DownloadManager
+
+    @property
+    def cache_folders(self) -> tuple[str, str]:
+        """See `DownloadManager.cache_folders`."""
+        return self._folders
 
     @property
     def downloaded_size(self) -> int:
@@ -77,7 +76,7 @@ class AskedDownloads:
         asked = list(dict.fromkeys(leaves(path_or_paths)))
         own = os.path.join(scratch(), "")
         made = [path for path in asked if os.path.realpath(path).startswith(own)]
-        places = self._asked("extract", [path for path in asked if path not in made])
+        places = self._asked("extract shown" if self.skips_junk else "extract", [path for path in asked if path not in made])
         places.update({path: self._here().extract(path) for path in made})
         self.extracted_paths.update({path: place for path, place in places.items() if place != path})
         return mapped(path_or_paths, places.__getitem__)

@@ -65,7 +65,7 @@ class DownloadManager:
         identities: URL → the version (its ETag, say) by which a dataset of that file is known; another one is refused.
         downloaded_paths, extracted_paths: what was asked for → where it is.
         local_paths: files of this disk that were asked for, as they are or to be unpacked.
-        leaves_out: of which names of members no file is written when an archive is unpacked.
+        skips_junk: files that systems and editors left in an archive are not unpacked.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +76,7 @@ class DownloadManager:
     """
 
     is_streaming = False
-    leaves_out: Callable[[str], bool] | None = None
+    skips_junk: bool = False
 
     def __init__(
         self,
@@ -453,7 +453,7 @@ class DownloadManager:
                 name=known.url.partition("?")[0] if known else None,
                 force=self.download_config.force_extract,
                 on_bytes=watch.told,
-                leaves_out=self.leaves_out,
+                skips_junk=self.skips_junk,
             )
         except ArchiveError as error:
             if known is None:

@@ -22,7 +22,7 @@ from datasets_core.errors import ArchiveError, DatasetDiskError
 from datasets_core.fetch.archive import archive_kind, check_repeated, detect, walk
 from datasets_core.fetch.decompress import decompressed, open_decompressed, plain_name
 from datasets_core.fetch.listing import iter_archive, iter_files
-from datasets_core.fetch.members import Budget, Member, plan
+from datasets_core.fetch.members import Budget, Member, is_junk, plan
 from datasets_core.fetch.sniff import COMPRESSIONS
 from datasets_core.fetch.temporaries import claim, discard, read_json, sweep, temporary_of
 
@@ -43,12 +43,9 @@ _CHUNK = 1 << 20
 _FOLDER_MODE = 0o755
 _FILE_MODE = 0o644
 _OnBytes = Callable[[int], object]
-LeavesOut = Callable[[str], bool]
 
 
-def extract(
-    path: str | os.PathLike[str], target: str, *, on_bytes: _OnBytes | None = None, leaves_out: LeavesOut | None = None
-) -> None:
+def extract(path: str | os.PathLike[str], target: str, *, on_bytes: _OnBytes | None = None, skips_junk: bool = False) -> None:
     """Unpack an archive into the new folder `target`, or one compressed file into the new file `target`.
 
     Links become copies, modes become 0644 and 0755; nothing is left behind where the archive is refused.
@@ -57,7 +54,7 @@ def extract(
         path: a local archive: zip, tar (plain or compressed), gz, bz2, xz, zst or lz4, told by its first bytes.
         target: must not exist.
         on_bytes: told how many more bytes were written.
-        leaves_out: of which names no file is written.
+        skips_junk: write no files that systems and editors left in the archive.
 
     Raises:
         UnsafeArchiveError: a member would leave the folder, is a device, or a limit is passed.
@@ -70,7 +67,7 @@ def extract(
             if archive_kind(source) is None and detect(source) in COMPRESSIONS:
                 _write_single(source, target, told)
             else:
-                _write_members(source, target, told, leaves_out or _nothing)
+                _write_members(source, target, told, is_junk if skips_junk else _nothing)
         except BaseException:
             discard(target)
             raise
@@ -84,7 +81,7 @@ def _nothing(name: str) -> bool:
     return False
 
 
-def _write_members(archive: str, target: str, on_bytes: _OnBytes, leaves_out: LeavesOut) -> None:
+def _write_members(archive: str, target: str, on_bytes: _OnBytes, leaves_out: Callable[[str], bool]) -> None:
     budget = Budget(archive, os.path.getsize(archive), settings())
     planned = plan(archive, (member for member, _ in walk(archive)), budget)
     if planned.repeated:
@@ -184,7 +181,7 @@ class ExtractionCache:
         name: str | None = None,
         force: bool = False,
         on_bytes: _OnBytes | None = None,
-        leaves_out: LeavesOut | None = None,
+        skips_junk: bool = False,
     ) -> str:
         """The folder (of a single compressed file: the file) that a local archive unpacks to; `path` itself where it is none.
 
@@ -194,7 +191,7 @@ class ExtractionCache:
             name: the name by which the user knows it; by default that of `path`.
             force: unpack again.
             on_bytes: told how many more bytes were written.
-            leaves_out: of which names no file is written; what is unpacked so has a folder of its own.
+            skips_junk: write no files that systems and editors left in it; what is unpacked so has a folder of its own.
 
         Raises:
             ArchiveError: as `extract`.
@@ -203,7 +200,7 @@ class ExtractionCache:
             return path
         single = kind in COMPRESSIONS and archive_kind(path) is None
         leaf = plain_name(name or path) if single else ""
-        part = "" if leaves_out is None or single else "\nin part"
+        part = "\nwithout junk" if skips_junk and not single else ""
         key = hashlib.sha256(f"{identity or _identity_of(path)}\n{leaf}{part}".encode()).hexdigest()
         final = os.path.join(self.folder, key)
         result = os.path.join(final, leaf) if leaf else final
@@ -211,7 +208,7 @@ class ExtractionCache:
             return result
         with files.locked(final + ".lock"):
             if force or not _is_whole(final):
-                self._make(final, leaf, lambda target: extract(path, target, on_bytes=on_bytes, leaves_out=leaves_out))
+                self._make(final, leaf, lambda target: extract(path, target, on_bytes=on_bytes, skips_junk=skips_junk))
         return result
 
     def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:

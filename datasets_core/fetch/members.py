@@ -247,3 +247,12 @@ def link_target(archive: str, member: Member) -> str:
         reason = f"link {member.name!r} points out of the archive, to {member.target!r}"
         raise UnsafeArchiveError(archive, reason, advice=_UNSAFE_ADVICE)
     return "/".join(parts)
+
+
+def is_junk(name: str) -> bool:
+    """Whether a file of an archive is what systems and editors leave behind: a hidden one, or a copy.
+
+    >>> is_junk("._a.jpg"), is_junk("a.txt~"), is_junk("__init__.py")
+    (True, True, False)
+    """
+    return name.startswith(".") or name.endswith("~")

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from datasets_core.building.beam_rows import BeamRun, KeptRows
+from datasets_core.building.beam_rows import BeamRun, KeptRows, beam_package
 
 
 class BeamSplits:
@@ -42,11 +42,12 @@ class BeamSplits:
             MissingDependencyError: Apache Beam is not installed.
         """
         if self._run is None:
+            needed_for = f"{self._label}, a builder of Apache Beam,"
+            beam_package(needed_for)
             os.makedirs(self._above, exist_ok=True)
             folder = tempfile.mkdtemp(prefix=".beam-", dir=self._above)
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             runner, options = self._told
-            needed_for = f"{self._label}, a builder of Apache Beam,"
             self._run = BeamRun(folder, runner=runner, options=options, needed_for=needed_for)
         return self._run
 
