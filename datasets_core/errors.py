@@ -591,17 +591,21 @@ class DuplicateKeysError(DatasetGenerationError, ValueError):
         split: the split.
         places: where the two rows are.
         is_sorted: the order of the rows depends on their keys.
+        place: file and line of what yielded the second one, where known.
     """
 
-    def __init__(self, key: object, *, split: str, places: Iterable[str], is_sorted: bool = False) -> None:
-        self.key, self.split, self.places = key, split, tuple(places)
+    def __init__(
+        self, key: object, *, split: str, places: Iterable[str], is_sorted: bool = False, place: str | None = None
+    ) -> None:
+        self.key, self.split, self.places, self.place = key, split, tuple(places), place
         otherwise = (
             "; rows are ordered by it, and an integer and its text, or texts that differ in \\ and /, are the same"
             if is_sorted
             else ", or pass verification_mode='no_checks'"
         )
         super().__init__(
-            f"Two rows of split {split!r} share the key {key!r}: {' and '.join(self.places)}. "
+            f"Two rows of split {split!r} share the key {key!r}: {' and '.join(self.places)}"
+            f"{f', yielded in {place}' if place else ''}. "
             f"Yield a key that is unique in the split{otherwise}."
         )
 
@@ -614,17 +618,25 @@ class InvalidKeyError(DatasetGenerationError, TypeError):
         row: whose key it is.
         split: the split of that row, where known.
         is_sorted: the order of the rows depends on their keys.
+        place: file and line of what yielded it, where known.
     """
 
-    def __init__(self, key: object, *, row: int, split: str | None = None, is_sorted: bool = False) -> None:
-        self.key, self.split = key, split
+    def __init__(
+        self, key: object, *, row: int, split: str | None = None, is_sorted: bool = False, place: str | None = None
+    ) -> None:
+        self.key, self.split, self.is_sorted, self.place = key, split, is_sorted, place
         kinds = (
             "an int, a str or bytes (of numpy, an array of one value)"
             if is_sorted
             else "an int, a str, bytes or a tuple of them"
         )
-        where = "" if split is None else f" of split {split!r}"
-        super().__init__(f"The key of row {row}{where} is {key!r} ({type(key).__name__}). Yield {kinds} as the key.", row=row)
+        of, where = "" if split is None else f" of split {split!r}", "" if place is None else f", yielded in {place}"
+        what = f"The key of row {row}{of} is {key!r} ({type(key).__name__}){where}"
+        super().__init__(f"{what}. Yield {kinds} as the key.", row=row)
+
+    def of(self, split: str, place: str | None) -> InvalidKeyError:
+        """The same error, of that split and that line."""
+        return InvalidKeyError(self.key, row=self.row or 0, split=split, is_sorted=self.is_sorted, place=place)
 
 
 class WorkerDiedError(DatasetBuildError):

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, TypeVar
 
+from datasets_core.building.author_places import hook_place
 from datasets_core.building.hooks import Hooks, Part
 from datasets_core.engines.deadline import Deadline, Place, TimeUp, stopped_at
 from datasets_core.errors import (
@@ -98,7 +99,7 @@ def asked(builder: object, deadline: Deadline | None, work: Callable[[], T], *, 
             raise
         _check_package(error, builder, label)
         raise DatasetGenerationError(
-            f"{label} failed {doing}, {place_of(error, builder)}: {describe(error)}. "
+            f"{label} failed {doing}, {place_of(error, builder, '_split_generators')}: {describe(error)}. "
             "Mend the code there, or the data that it reads."
         ) from error
 
@@ -120,7 +121,7 @@ def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any)
     _check_package(error, builder, builder.label)
     reached = f"at row {row}" if key is None else f"at row {row}, behind key {shown(key)}"
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
-    where = f"split {job.split!r}{part}, {place_of(error, builder)}"
+    where = f"split {job.split!r}{part}, {place_of(error, builder, '_generate_examples', '_generate_tables')}"
     raise DatasetGenerationError(
         f"{builder.label} failed {reached} of {where}: {describe(error)}. Mend the code there, or the data that it reads.",
         row=row,
@@ -170,10 +171,16 @@ def shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]} …"
 
 
-def place_of(error: BaseException, builder: object) -> str:
+def place_of(error: BaseException, builder: object, *hooks: str) -> str:
     """`in FILE, line N`: the innermost frame in the author's file or beside it, else outside the library.
 
-    Of a file beside it, also the line that called it; of an error that the interpreter made of another, the place of that one.
+    Of a file beside it, also the line that called it; of an error that the interpreter made of another, the place of that one;
+    of one that came before the author's code ran, the place of the hook.
+
+    Args:
+        error: what was raised.
+        builder: whose code.
+        hooks: the hooks that may have been called.
     """
     script = _file_of(builder)
     frames = _frames(error)
@@ -181,6 +188,10 @@ def place_of(error: BaseException, builder: object) -> str:
     if script is not None and cause is not None and not any(_is_beside(script, file) for file, _ in frames):
         frames = _frames(cause) or frames
     found = _authors_place(frames, builder)
+    is_authors = found is not None and _is_beside(script or "", found[0])
+    hook = None if _is_ours(builder) or is_authors else hook_place(type(builder), *hooks)
+    if hook is not None:  # the call of it failed
+        return f"in {hook}"
     if found is None:
         return "in code without lines"
     path, line = found

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
+from datasets_core.building.author_places import hook_place, row_place
 from datasets_core.building.builder_config import (
     BuilderConfig,
     change_config,
@@ -49,14 +50,27 @@ class _ConfigsByName:
     """`Builder.builder_configs` and `builder.builder_configs`: the declared configs by name."""
 
     def __get__(self, instance: object, owner: type[DatasetBuilder]) -> dict[str, BuilderConfig]:
-        configs = {config.name: config for config in owner.BUILDER_CONFIGS}
-        if len(configs) < len(owner.BUILDER_CONFIGS):
-            names = [config.name for config in owner.BUILDER_CONFIGS]
+        declared: Any = owner.BUILDER_CONFIGS
+        if not isinstance(declared, Iterable) or isinstance(declared, (str, Mapping)):
+            raise ConfigurationError(f"BUILDER_CONFIGS of {_named(owner)} is {declared!r}. Give a list of BuilderConfigs.")
+        listed = list(declared)
+        for config in listed:
+            if not isinstance(getattr(config, "name", None), str):
+                raise ConfigurationError(f"BUILDER_CONFIGS of {_named(owner)} holds {config!r}. Give a list of BuilderConfigs.")
+        configs = {config.name: config for config in listed}
+        if len(configs) < len(listed):
+            names = [config.name for config in listed]
             twice = next(name for name in names if names.count(name) > 1)
             raise ConfigurationError(
-                f"BUILDER_CONFIGS of {owner.__name__} has two configs called {twice!r}. Give each config a name of its own."
+                f"BUILDER_CONFIGS of {_named(owner)} has two configs called {twice!r}. Give each config a name of its own."
             )
         return configs
+
+
+def _named(cls: type, *hooks: str) -> str:
+    """A class with the place of a hook of it, for messages."""
+    place = hook_place(cls, *hooks, "_info", "_split_generators")
+    return f"{cls.__name__} ({place})" if place else cls.__name__
 
 
 class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, so that authors may put ABC before it
@@ -163,7 +177,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         described: Any = self._info()
         if not isinstance(described, DatasetInfo):
             raise ConfigurationError(
-                f"_info of {type(self).__name__} returns {described!r} ({type(described).__name__}). Return a DatasetInfo."
+                f"_info of {_named(type(self), '_info')} returns {described!r} ({type(described).__name__}). "
+                "Return a DatasetInfo."
             )
         self.info = self.recorded.copy().update(described)
         self.info.builder_name, self.info.dataset_name = self.name, self.dataset_name
@@ -256,6 +271,10 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch]]:
         """The keys and tables of a part of a split: what a job writes."""
         return made_tables(self, job)
+
+    def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
+        """`FILE, line N` of what yielded a row, as well as that is known, for messages."""
+        return row_place(self, job, row, key)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         """The type in which a reader of text (`rereads`) reads a column that is `a` here and `b` there; None means as text."""
@@ -451,6 +470,11 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             if name is None and not options:
                 raise UnknownConfigError(None, dataset=self.dataset_name, known=known)
         if name is not None and known:
+            if name not in known and name == self.DEFAULT_CONFIG_NAME:
+                names = ", ".join(map(repr, list(known)[:20]))
+                raise ConfigurationError(
+                    f"DEFAULT_CONFIG_NAME of {_named(type(self))} is {name!r}, which is no config. Name one of {names}."
+                )
             if name not in known:
                 raise UnknownConfigError(name, dataset=self.dataset_name, known=known)
             return change_config(known[name], options, builder=self.dataset_name)
@@ -501,7 +525,7 @@ class GeneratorBasedBuilder(DatasetBuilder):
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `DatasetBuilder.generate`."""
-        return _iterator(self._generate_examples(**gen_kwargs), f"_generate_examples of {self.label}")
+        return _iterator(self._generate_examples(**gen_kwargs), self, "_generate_examples")
 
 
 class ArrowBasedBuilder(DatasetBuilder):
@@ -536,13 +560,15 @@ class ArrowBasedBuilder(DatasetBuilder):
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `DatasetBuilder.generate`."""
-        return _iterator(self._generate_tables(**gen_kwargs), f"_generate_tables of {self.label}")
+        return _iterator(self._generate_tables(**gen_kwargs), self, "_generate_tables")
 
 
-def _iterator(made: Any, hook: str) -> Iterator[tuple[Any, Any]]:
-    if made is None:
-        raise ConfigurationError(f"{hook} returns None. Yield pairs, or return an iterable of them.")
-    return iter(made)
+def _iterator(made: Any, builder: DatasetBuilder, hook: str) -> Iterator[tuple[Any, Any]]:
+    if isinstance(made, Iterable) or hasattr(made, "__getitem__"):
+        return iter(made)
+    place = hook_place(type(builder), hook)
+    named = f"{hook} of {builder.label}{f' ({place})' if place else ''}"
+    raise ConfigurationError(f"{named} returns {made!r}. Yield pairs, or return an iterable of them.")
 
 
 def _folder(path: str | os.PathLike[str]) -> str:

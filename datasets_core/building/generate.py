@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NoReturn
 
-from datasets_core.building.author_failures import begin
+from datasets_core.building.author_failures import begin, taken
 from datasets_core.building.hooks import Hooks, Reread
 from datasets_core.building.jobs import ShardJob, ShardResult
 from datasets_core.building.key_hash import Words
 from datasets_core.building.keys import Clash, KeyLog
 from datasets_core.building.row_order import RowOrder
 from datasets_core.building.sink import TableSink
-from datasets_core.errors import DatasetGenerationError, DuplicateKeysError
+from datasets_core.errors import DatasetGenerationCastError, DatasetGenerationError, DuplicateKeysError, InvalidKeyError
 from datasets_core.features.order_free import Facts
 from datasets_core.store.chunks import ChangedRowsError
 
@@ -58,7 +58,13 @@ def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult
     with closing(tables), TableSink(job, merge_columns=builder.merge_columns) as sink:
         row = 0
         for key, table in tables:
-            sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
+            try:
+                sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
+            except DatasetGenerationCastError as error:
+                place = builder.place_of_row(job, row, key)
+                if place is None:
+                    raise
+                raise DatasetGenerationCastError(f"{place}: {error}", row=error.row) from error
             row += table.num_rows
             on_rows(table.num_rows)
         return ShardResult(job.name, sink.finish(), sink.schema)
@@ -96,9 +102,12 @@ def _write_rows(job: ShardJob, on_rows: OnRows, *, first: list[Any], copies: boo
     with closing(batches), RowOrder(job) as order, TableSink(job, merge_columns=True, writer=order.runs) as sink:
         row, facts = 0, Facts() if job.is_order_free else None
         for encoded in batches:
-            words = order.take(encoded.keys, row)
-            if keys is not None:
-                _take_keys(job, keys, encoded.keys, words, row)
+            try:
+                words = order.take(encoded.keys, row)
+                if keys is not None:
+                    _take_keys(job, keys, encoded.keys, words, row)
+            except InvalidKeyError as error:
+                raise error.of(job.split, job.builder.place_of_row(job, error.row or 0, error.key)) from error.__cause__
             sink.write(encoded.batch, what=f"The rows from {row} on")
             facts = encoded.facts
             row += len(encoded.keys)
@@ -135,11 +144,13 @@ def _clash(job: ShardJob, clash: Clash, keys: Sequence[Any], row: int) -> NoRetu
     _, second = clash.second
     key = keys[second - row] if row <= second < row + len(keys) else key_of(job, second)
     part = f" of part {job.index + 1} of {job.count}" if job.count > 1 else ""
+    place = job.builder.place_of_row(job, second, key)
     places = (f"row {first}{part}", f"row {second}{part}")
-    raise DuplicateKeysError(key, split=job.split, places=places, is_sorted=job.order != "source")
+    raise DuplicateKeysError(key, split=job.split, places=places, is_sorted=job.order != "source", place=place)
 
 
 def key_of(job: ShardJob, row: int) -> Any:
     """The key of a row, by running the author's code again up to it."""
-    pair = next(itertools.islice(begin(job, job.builder), row, None), None)
+    pairs = begin(job, job.builder)
+    pair = taken(job, job.builder, lambda: next(itertools.islice(pairs, row, None), None), lambda: (row, None))
     return pair[0] if pair is not None else None

@@ -160,6 +160,10 @@ class Hooks(Protocol):
         """The keys and tables of a part: see `building.row_chunks`."""
         ...
 
+    def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
+        """`FILE, line N` of what yielded a row, as well as that is known: see `building.author_places`."""
+        ...
+
 
 class Builder(Hooks, Protocol):
     """What a build needs of a builder."""

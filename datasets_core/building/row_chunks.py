@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.building.author_failures import begin, taken
+from datasets_core.building.author_failures import begin, shown, taken
 from datasets_core.building.hooks import Encoded, Hooks, Part, Reread
 from datasets_core.building.jobs import holds_once
 from datasets_core.config import settings
@@ -73,7 +73,7 @@ def made_tables(builder: Hooks, job: Part) -> Generator[tuple[Any, pa.Table | pa
             return
         if not isinstance(table, pa.Table | pa.RecordBatch):
             raise DatasetGenerationError(
-                f"{builder.label} yields a {type(table).__name__} for split {job.split!r}. "
+                f"{builder.label} yields a {type(table).__name__} for split {job.split!r}{_in(builder, job, row, key)}. "
                 "Yield pairs of a key and a pyarrow.Table from _generate_tables."
             )
         if job.max_rows is not None:
@@ -168,11 +168,18 @@ def _unzip(builder: Hooks, job: Part, chunk: list[Any], row: int) -> tuple[list[
     for position, pair in enumerate(chunk):
         if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], Mapping):
             kind = f"a tuple of {len(pair)}" if isinstance(pair, tuple | list) and len(pair) != 2 else _kind_of(pair)
+            key = pair[0] if isinstance(pair, tuple | list) and pair else None
+            where = _in(builder, job, row + position, key)
             raise DatasetGenerationError(
-                f"_generate_examples of {builder.label} yields {kind} as row {row + position} of split {job.split!r}. "
+                f"_generate_examples of {builder.label} yields {kind} as row {row + position} of split {job.split!r}{where}. "
                 "Yield pairs of a key and a dict."
             )
     return [key for key, _ in chunk], [fields for _, fields in chunk]
+
+
+def _in(builder: Hooks, job: Part, row: int, key: Any) -> str:
+    place = builder.place_of_row(job, row, key)
+    return f", in {place}" if place else ""
 
 
 def _kind_of(pair: Any) -> str:
@@ -198,7 +205,9 @@ def _encode(
 def _cast_failure(builder: Hooks, job: Part, error: CastError, keys: Sequence[Any], row: int) -> DatasetGenerationCastError:
     split = f"split {job.split!r} of {builder.label}"
     if isinstance(error, CellCastError) and error.row is not None:
-        which = f"Row {row + error.row} (key {keys[error.row]!r}) of {split}"
+        number, key = row + error.row, keys[error.row]
+        place = builder.place_of_row(job, number, key)
+        which = f"Row {number} (key {shown(key)}) of {split}{f', yielded in {place},' if place else ''}"
         advice = error.advice or "Mend the value, or the feature of the column"
         return DatasetGenerationCastError(f"{which} does not fit column {error.column!r}: {error.reason}. {advice}.", row=row)
     return DatasetGenerationCastError(f"Rows {row} to {row + len(keys) - 1} of {split} do not fit: {error}", row=row)

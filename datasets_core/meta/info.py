@@ -88,6 +88,8 @@ class DatasetInfo:
         # What a script or a stored form gives may be of another type than what is kept.
         self.disable_shuffling = bool(self.disable_shuffling)
         features: Any = self.features
+        if not (features is None or isinstance(features, Features) or hasattr(features, "__iter__")):
+            raise ConfigurationError(f"features of the info is {features!r}. Give Features, or a dict of column to feature.")
         if features is not None and not isinstance(features, Features):
             self.features = Features.from_dict(features) if _is_stored(features) else Features(features)
         version: Any = self.version

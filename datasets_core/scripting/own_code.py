@@ -70,7 +70,10 @@ def _tell(script: Script, error: BaseException, place: Place | None, doing: str)
     if package is not None:
         where = path if line is None else f"{path}, line {line},"
         raise MissingDependencyError(package, needed_for=f"The script {where}", install=distribution(package)) from error
-    raise ScriptError(path, f"{doing} failed with {describe(error)}", line=line) from error
+    words, advice = describe(error), "Mend the script"
+    if isinstance(error, DatasetsCoreError) and ". " in words:  # which says itself what to do
+        words, _, advice = words.rpartition(". ")
+    raise ScriptError(path, f"{doing} failed with {words}", line=line, advice=advice) from error
 
 
 def _place(frames: Sequence[Place], script: Script) -> Place | None:

@@ -116,7 +116,9 @@ class Chunks:
             rows = chunk if self._are_rows else [row for _, row in chunk]
         except (TypeError, ValueError):
             return True  # a pair that is none is refused
-        if not rows or not isinstance(rows[0], Mapping) or _share_nothing(rows, rows[0], frozenset()):
+        if not rows or not all(issubclass(kind, Mapping) for kind in set(map(type, rows))):
+            return True  # a row that is none is refused
+        if _share_nothing(rows, rows[0], frozenset()):
             return True
         return _share_nothing(rows, rows[0], frozenset(itertools.chain.from_iterable(map(_mutable_ids, chunk[:probed]))))
 

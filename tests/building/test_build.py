@@ -289,8 +289,8 @@ def test_errors_of_the_library_pass_as_they_are(tmp_path):
         ("yield 1, 2", "yields a key and a int as row 0"),
         ("yield 1, {}, 3", "yields a tuple of 3 as row 0"),
         ("return None", "returns None"),
-        ("yield None, {'a': 1}", "key of row 0 is None"),
-        ("yield [1], {'a': 1}", r"key of row 0 is \[1\]"),
+        ("yield None, {'a': 1}", "key of row 0 of split 'train' is None"),
+        ("yield [1], {'a': 1}", r"key of row 0 of split 'train' is \[1\]"),
     ],
 )
 def test_what_is_no_pair_of_key_and_row_is_refused(tmp_path, body, words):

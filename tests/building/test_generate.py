@@ -21,6 +21,9 @@ class Author:
         self.pairs, self.yields = pairs, yields
         self.info = SimpleNamespace(features=None)
 
+    def place_of_row(self, job, row, key):
+        return None
+
     def generate(self, gen_kwargs):
         return iter(self.pairs())
 

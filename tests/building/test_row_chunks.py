@@ -34,6 +34,9 @@ class Author:
     def __init__(self, pairs, features=None):
         self.pairs, self.info = pairs, SimpleNamespace(features=features)
 
+    def place_of_row(self, job, row, key):
+        return None
+
     def generate(self, gen_kwargs):
         return iter(self.pairs)
 
