@@ -216,6 +216,10 @@ class LiveJob:
         Where the jobs are shared or mixed, they are made apart as long as they can be.
         """
         is_first = self.index == 0
+        if self.count > 1 and in_order and self.splits.builder.is_of_old_datasets:  # whose authors had whole lists in a build
+            if is_first:
+                yield from self.whole.apart(skip)
+            return
         why = self.splits.one_piece.get(self.split) if self.count > 1 else None
         if why == "failure" or (why and in_order):
             if is_first:

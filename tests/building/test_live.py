@@ -268,6 +268,21 @@ def test_a_nest_of_splits_is_a_nest_of_streams(tmp_path):
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
+def test_the_author_of_an_old_script_has_whole_lists_unless_they_are_shared(tmp_path):
+    def generate(files):
+        for place, file in enumerate(files):
+            yield str(file), {"n": 10 * file + place}
+
+    class Old(made_by(generate, {"files": [1, 2, 3]})):
+        is_of_old_datasets = True
+
+    builder = Old(cache_dir=str(tmp_path))
+    built, streamed = built_and_streamed(builder)
+    assert streamed == built
+    assert ns(streamed) == [10, 21, 32]
+    assert ns(split_dataset_by_node(builder.as_streaming_dataset("train"), 1, 3)) == [20]
+
+
 def test_nodes_and_shuffles_take_whole_parts(tmp_path):
     rows = Rows(cache_dir=str(tmp_path)).as_streaming_dataset("train")
     shares = [ns(split_dataset_by_node(rows, rank, 3)) for rank in range(3)]

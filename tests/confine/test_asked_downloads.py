@@ -11,6 +11,7 @@ import pytest
 from datasets_core.confine.asked_downloads import AskedDownloads
 from datasets_core.confine.reported import head_of
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DatasetBuildError
+from datasets_core.fetch.download import DownloadManager
 
 
 @pytest.fixture
@@ -44,6 +45,8 @@ def test_any_nesting_is_asked_for_at_once(asked: Any) -> None:
 
 def test_it_looks_like_any_other(asked: Any) -> None:
     manager, _ = asked
+    assert isinstance(manager, DownloadManager)
+    assert type(manager) is AskedDownloads
     assert (manager.manual_dir, manager.data_dir, manager.is_streaming, manager.dataset_name) == (
         "/mine",
         "/mine",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,8 @@ import pytest
 
 import datasets_core
 from datasets_core import Features, config, load_dataset
-from datasets_core.errors import DatasetsCoreError
+from datasets_core.confine.layers import layers
+from datasets_core.errors import DatasetsCoreError, DeniedAccessWarning
 
 # Published scripts leave files open, and invite other warnings; nobody mends them.
 pytestmark = [
@@ -130,6 +132,39 @@ def test_two_processes_make_the_rows_of_one(name: str, server: str, tmp_path: Pa
         arguments = calls.arguments(datasets_core, name, golden["call"], server)
         group = load_dataset(calls.script(name), cache_dir=str(tmp_path / str(number)), num_proc=2, **arguments)
         _compare(name, golden, group)
+
+
+def _first(name: str) -> dict[str, Any]:
+    return next((load for load in _loads(name) if "error" not in load), {})
+
+
+@pytest.mark.skipif(not layers().can_confine, reason="no confinement here")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_confined_script_makes_the_rows_of_a_free_one(name: str, server: str, tmp_path: Path) -> None:
+    golden = _first(name)
+    arguments = calls.arguments(datasets_core, name, golden["call"], server)
+    with warnings.catch_warnings():
+        if name == "script_in_script":  # whose files are copied where they cannot be linked
+            warnings.simplefilter("ignore", DeniedAccessWarning)
+        _check(name, golden, lambda: load_dataset(str(CORPUS / name), cache_dir=str(tmp_path / "own"), **arguments))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_streamed_script_makes_the_rows_of_a_built_one(name: str, server: str, tmp_path: Path) -> None:
+    golden = _first(name)
+    arguments = calls.arguments(datasets_core, name, golden["call"], server)
+    arguments.pop("verification_mode", None)
+    if (name, golden["call"].get("name", "")) == ("http_missing", "caught"):
+        pytest.skip("nobody knows that a URL is missing before it is read")
+    cache = str(tmp_path / "own")
+    streams = load_dataset(calls.script(name), cache_dir=cache, trust_remote_code=True, streaming=True, **arguments)
+    assert list(streams) == list(golden["splits"])
+    for split, made in golden["splits"].items():
+        features = streams[split].features or dict.fromkeys(made["rows"][0])
+        columns = [column for column, feature in features.items() if not calls.has_media(feature)]
+        found = [{column: calls.plain(row[column]) for column in columns} for row in streams[split]]
+        expected = [{column: row[column] for column in columns} for row in made["rows"]]
+        assert json.dumps(found) == json.dumps(expected), f"{name} {split}"
 
 
 def test_the_corpus_is_whole_and_small() -> None:
