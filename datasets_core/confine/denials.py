@@ -103,7 +103,7 @@ class Watch:
             if found is not None and not found.tried.startswith(UNNAMED):
                 return found
             unnamed = unnamed or found
-            seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+            seen = seen.__cause__ or seen.__context__  # also one that libraries leave out when they raise their own
         return unnamed
 
     def _of(self, error: OSError) -> Denial | None:

@@ -33,6 +33,12 @@ _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/et
 _FACTS = (
     *("/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo", "/etc/mime.types", "/etc/apache2/mime.types"),
     *("/sys/devices/system/cpu", "/sys/fs/cgroup", "/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm/overcommit_memory"),
+    *(
+        "/etc/ssl/certs",
+        "/etc/ssl/openssl.cnf",
+        "/etc/pki/tls/certs",
+        "/etc/pki/ca-trust/extracted",
+    ),  # which clients load first
     *("/dev/random", "/dev/urandom", "/dev/zero"),
 )
 _OWN = ("cgroup", "maps", "stat", "statm", "status")  # of this process; not its environment, nor its descriptors
