@@ -48,11 +48,6 @@ class AskedDownloads(DownloadManager):
             "The download manager of a confined script is no value to keep. Give its paths to _generate_examples instead."
         )
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type[DownloadManager]:  # type: ignore[override]
-        """That of a manager, for scripts that ask by `isinstance` what they were given."""
-        return DownloadManager
-
     @property
     def cache_folders(self) -> tuple[str, str]:
         """See `DownloadManager.cache_folders`."""
