@@ -250,9 +250,17 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         changed.read_schema = schema
         return changed
 
+    def shown_info(self) -> DatasetInfo:
+        """A copy of the info, for a dataset of its rows."""
+        return self.info.copy()
+
     def split_generators(self, dl_manager: Any) -> Any:
         """What `_split_generators` returns; for builders whose authors name their splits in another way."""
         return self._split_generators(dl_manager)
+
+    def has_source(self, path: str) -> bool:
+        """Whether a local file that the arguments of a split name may be looked into: any, where the author is trusted."""
+        return True
 
     @abc.abstractmethod
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:

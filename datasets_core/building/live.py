@@ -94,7 +94,7 @@ class LiveSplits:
         instruction = split if isinstance(split, ReadInstruction) else ReadInstruction.from_spec(str(split))
         jobs = tuple(job for part in instruction.parts for job in self._jobs(part))
         text = str(split) if isinstance(split, str) else split.to_spec()
-        info: DatasetInfo = self.builder.info.copy()
+        info: DatasetInfo = self.builder.shown_info()
         source = RowsOfJobs(jobs, info.features, self._paths, partial(_signed, self.builder, text, len(jobs)))
         return IterableDataset(Plan(source, (), max(1, len(jobs))), info, text)
 

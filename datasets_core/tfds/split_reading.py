@@ -76,6 +76,10 @@ class SplitReading(DatasetBuilder):
             return dataclasses.replace(manifest, info=plain)
         return dataclasses.replace(manifest, info=DatasetInfo.of(manifest.info, known=self._seen, data_dir=self._output_dir))
 
+    def shown_info(self) -> LibraryInfo:
+        """See `DatasetBuilder.shown_info`: for the library's own datasets, with its own features."""
+        return LibraryInfo.from_dict(self.info.to_dict()) if self._is_hosted else self.info.copy()
+
     # -- reading -------------------------------------------------------------------------------------------------------
 
     def as_dataset(  # type: ignore[override]
