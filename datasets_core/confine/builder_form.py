@@ -31,7 +31,7 @@ def class_form(cls: type[DatasetBuilder]) -> dict[str, Any]:
         "class": cls.__name__,
         "name": cls.class_name(),
         "doc": cls.__doc__,
-        "configs": [_config_form(config, _shown) for config in cls.BUILDER_CONFIGS],
+        "configs": [_config_form(config, _shown) for config in cls.builder_configs.values()],
         "default": cls.DEFAULT_CONFIG_NAME,
         "version": None if cls.VERSION is None else str(cls.VERSION),
         "yields": cls.yields,
