@@ -140,6 +140,7 @@ class _Build:
             local_paths=getattr(dl_manager, "local_paths", ()),
             caches=getattr(dl_manager, "cache_folders", ()),
             hashed=self.options.verification is VerificationMode.ALL_CHECKS,
+            belongs=self.builder.has_source,
         )
 
     def _jobs(self, split: SplitGenerator) -> list[ShardJob]:

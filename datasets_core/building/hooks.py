@@ -204,6 +204,10 @@ class Builder(Hooks, Protocol):
         """The cache, or the data folder, in which that folder stands."""
         ...
 
+    def has_source(self, path: str) -> bool:
+        """Whether a local file that the arguments of a split name may be looked into."""
+        ...
+
     def split_generators(self, dl_manager: Any) -> Any:
         """The `SplitGenerator`s of its splits."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from datasets_core.building.hooks import Builder
@@ -43,6 +43,7 @@ def sources_of(
     hashed: bool,
     local_paths: Iterable[str] = (),
     caches: Iterable[str] = (),
+    belongs: Callable[[str], bool] = lambda path: True,
 ) -> tuple[SourceRecord, ...]:
     """The record of the sources: data files, downloads, and local files among the arguments of the splits.
 
@@ -53,6 +54,7 @@ def sources_of(
         hashed: local files are hashed too.
         local_paths: local files that the download manager was asked for, archives among them.
         caches: folders besides those of the settings whose files are known by where they came from.
+        belongs: whether a file that the arguments name is looked into, since a stranger may have named it.
     """
     found: dict[str, SourceRecord] = {}
     if isinstance(data_files, DataFilesDict):
@@ -67,7 +69,7 @@ def sources_of(
     cached = tuple(os.path.abspath(folder) + os.sep for folder in (limits.downloads_dir, limits.extracted_dir, *caches))
     named = {path for path, record in found.items() if record.identity}
     for path, size, modified in _local_files([*gen_kwargs, list(local_paths)], but=named):
-        if not os.path.abspath(path).startswith(cached):
+        if not os.path.abspath(path).startswith(cached) and belongs(path):
             found[path] = SourceRecord(path, size, str(modified), found[path].sha256 if path in found else None)
     return tuple(_hashed(record) if hashed else record for record in found.values())
 

@@ -30,7 +30,13 @@ from datasets_core.confine.pipe import Message
 from datasets_core.confine.reported import shown
 from datasets_core.confine.sent_batches import OtherKey, Receiver
 from datasets_core.engines.deadline import Deadline
-from datasets_core.errors import ConfigurationError, DatasetGenerationError, DatasetsCoreError, ScriptTimeoutError
+from datasets_core.errors import (
+    ConfigurationError,
+    DatasetGenerationError,
+    DatasetsCoreError,
+    DeniedAccessError,
+    ScriptTimeoutError,
+)
 from datasets_core.features.order_free import Facts
 from datasets_core.features.schema import Features
 from datasets_core.files import free_bytes
@@ -239,6 +245,14 @@ class ConfinedBuilder(DatasetBuilder):
                     yield decoded(message.head.get("key"), _key), receiver.table(message.payload)
         if again is not None:
             raise Reread(self._schema_of(again))
+
+    def has_source(self, path: str) -> bool:
+        """See `DatasetBuilder.has_source`: what the script itself may read."""
+        try:
+            self._confinement.granted.path(path)
+        except DeniedAccessError:
+            return False
+        return True
 
     def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
         """See `DatasetBuilder.place_of_row`: another process makes the rows up to it again."""

@@ -81,3 +81,13 @@ def test_local_files_that_were_asked_for_are_looked_at(tmp_path):
     found = sources_of(None, [], {archive: {"num_bytes": 3, "checksum": "ff"}}, hashed=False, local_paths={archive})
 
     assert found == (SourceRecord(archive, 3, str(os.stat(archive).st_mtime_ns), "ff"),)
+
+
+def test_files_that_do_not_belong_are_not_looked_into(tmp_path):
+    mine, other = tmp_path / "mine.txt", tmp_path / "other.txt"
+    mine.write_text("1")
+    other.write_text("2")
+
+    found = sources_of(None, [{"files": [str(mine), str(other)]}], {}, hashed=True, belongs=lambda path: path == str(mine))
+
+    assert [record.path for record in found] == [str(mine)]

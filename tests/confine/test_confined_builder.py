@@ -354,3 +354,18 @@ def test_options_that_are_no_plain_values_are_refused(written: Written, tmp_path
 
 def test_errors_of_a_confined_build_are_errors_of_a_build() -> None:
     assert issubclass(DeniedAccessError, DatasetBuildError)
+
+
+def test_files_that_a_stranger_names_are_not_looked_into(written: Written, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    own = str(tmp_path / "words" / "a.txt")
+    splits = f'[datasets.SplitGenerator("train", {{"n": 3, "f": [{str(tmp_path / "secret.txt")!r}, {own!r}]}})]'
+    builder = load_dataset_builder(
+        written(splits=splits, arguments="n, f", files={"a.txt": "1"}),
+        cache_dir=tmp_path / "cache",
+        trust_remote_code="sandbox",
+    )
+    builder.download_and_prepare(verification_mode="all_checks")
+    manifest = read_manifest(builder.cache_dir)
+    assert manifest is not None
+    assert [source.path for source in manifest.sources] == [own]
