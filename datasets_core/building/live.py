@@ -64,6 +64,7 @@ class LiveSplits:
             options.dl_manager or download_manager(builder, options, kind=StreamingDownloadManager)
         )
         self._named: dict[str, SplitGenerator] | None = None
+        self._unread: set[str] = set()  # of the splits, those that were not begun since they were named
         self.one_piece: dict[str, str | None] = {}
         self.tables: dict[str, LiveTables] = {}
 
@@ -82,6 +83,7 @@ class LiveSplits:
         if self._named is None or again:
             deadline = self.deadline if self.builder.is_stopped_by_timer else None
             self._named = {split.name: split for split in named_splits(self.builder, self._manager, deadline=deadline)}
+            self._unread = set(self._named)
         return self._named
 
     def stream(self, split: str | ReadInstruction) -> IterableDataset:
@@ -138,7 +140,9 @@ class LiveSplits:
         """The arguments of a job; made anew where what they hold can be read only once."""
         found = self.splits()[job.split].gen_kwargs
         if holds_once(found) or holds_once(vars(self.builder)):
-            found = self.splits(again=True)[job.split].gen_kwargs
+            if job.split not in self._unread:
+                found = self.splits(again=True)[job.split].gen_kwargs
+            self._unread.discard(job.split)
         return divide(found, group_bytes=0)[job.index] if job.count > 1 else found
 
     def why_one_piece(self, split: str) -> str | None:
@@ -168,7 +172,7 @@ class LiveSplits:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.builder, self._paths, self._timeout, self._manager, self._named = unpacked(state["packed"])
-        self.one_piece, self.tables = {}, {}
+        self.one_piece, self.tables, self._unread = {}, {}, set(self._named or ())
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
