@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 
-_DEEP = 30  # levels that any file system's longest path has room for
+_DEEP = 10  # levels of the longest names that the longest path has room for, wherever the folder lies
 
 
 def clear(folder: str) -> None:
