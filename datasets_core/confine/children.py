@@ -8,6 +8,7 @@ import hashlib
 import os
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
@@ -175,6 +176,7 @@ class Children:
         child.denials.clear()
         with self._lock:
             self._idle.append(child)
+        _lately.add(self)
 
     def _started(self) -> Confined:
         limits = settings()
@@ -214,7 +216,7 @@ class Children:
         with self._lock:
             idle, self._idle = self._idle, []
         for child in idle:
-            child.close()
+            child.kill()
 
     def end(self) -> None:
         """End the processes, and remove what those of workers left; nobody asks for anything any more."""
@@ -222,6 +224,26 @@ class Children:
         self.home.clear(self._family)
 
 
+class _Lately:
+    """Whose processes wait to be used again: those of the last few builders, of however many somebody keeps."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._order: list[weakref.ref[Children]] = []
+
+    def add(self, children: Children) -> None:
+        """Note that a builder has a process that waits, and end those of the builder that has waited longest."""
+        with self._lock:
+            self._order = [each for each in self._order if each() not in (None, children)] + [weakref.ref(children)]
+            over = [each() for each in self._order[:-_MOST_IDLE]]
+            self._order = self._order[-_MOST_IDLE:]
+        for each in over:
+            if each is not None:
+                each.close()
+
+
+_MOST_IDLE = 4
+_lately = _Lately()
 _arrivals: dict[str, Children] = {}  # of the one builder that this worker process makes jobs of
 
 

@@ -101,3 +101,17 @@ def test_a_timeout_says_how_much_time_there_was() -> None:
     words = "importing it was not done after 5 seconds"
     with pytest.raises(ScriptTimeoutError, match=words), in_time("words.py", Deadline(5.0, time.monotonic()), "importing it"):
         late()
+
+
+@confines
+def test_of_many_builders_only_the_last_few_have_a_process_that_waits(tmp_path: Path) -> None:
+    kept = []
+    for _ in range(6):
+        kept.append(of(tmp_path))
+        kept[-1].told(None)
+    assert [len(running(children)) for children in kept] == [0, 0, 1, 1, 1, 1]
+    with kept[0].one():
+        pass
+    assert [len(running(children)) for children in kept] == [1, 0, 0, 1, 1, 1]
+    for children in kept:
+        children.end()
