@@ -292,6 +292,9 @@ class DownloadManager:
         is_here = hasattr(source, "read") or (isinstance(source, str) and os.path.isfile(source))
         return Members(source) if is_here else self._manager.iter_archive(source)
 
+    def download_checksums(self, checksums_url: str) -> None:
+        """Nothing: checksums stand in `checksums.tsv` beside the script."""
+
     def download_kaggle_data(self, competition_or_dataset: str) -> Any:
         """Nothing: data of Kaggle is fetched by hand.
 

@@ -16,6 +16,7 @@ from datasets_core.features.labels import ClassLabel
 from datasets_core.features.media import Media
 from datasets_core.files import is_url
 from datasets_core.optional import needed
+from datasets_core.tfds.connectors import TensorList
 from datasets_core.tfds.features import AUDIO, BOX, DATASET, VIDEO
 from datasets_core.tfds.kinds import is_optional, kind_of, np_dtype_of
 
@@ -37,20 +38,20 @@ def row_change(features: Mapping[str, FeatureType]) -> Change:
     Traceback (most recent call last):
     datasets_core.errors.CellCastError: Column 'y': the row has no such value. Yield it, or make the feature Optional.
     """
-    plan = [(name, _change(each), is_optional(each), _is_float(each)) for name, each in features.items()]
+    plan = [(name, _change(each), is_optional(each), _missing(each)) for name, each in features.items()]
 
     def changed(row: Any) -> Any:
         if not isinstance(row, Mapping):
             return row  # the library says what is wrong with it
         new: dict[str, Any] | None = None
-        for name, change, may_lack, is_float in plan:
+        for name, change, may_lack, missing in plan:
             value = row.get(name)
             if value is None:
                 if may_lack:
                     continue
-                if not is_float or name not in row:
+                if missing is None or name not in row:
                     _refuse("it is None" if name in row else "the row has no such value", _WHOLE, name)
-                made: Any = math.nan
+                made: Any = missing
             elif change is None:
                 continue
             else:
@@ -73,9 +74,9 @@ def _refuse(reason: str, advice: str | None = None, column: str = "") -> NoRetur
     raise CellCastError(column, reason, advice=advice)
 
 
-def _is_float(feature: FeatureType) -> bool:
-    """Whether None stands for no number, as it does in TFDS."""
-    return isinstance(feature, Value) and feature.dtype in _FLOATS
+def _missing(feature: FeatureType) -> Any:
+    """What None stands for, as it does in TFDS: no number, for floats; None where it stands for nothing."""
+    return math.nan if isinstance(feature, Value) and feature.dtype in _FLOATS else None
 
 
 def _change(feature: FeatureType) -> Change | None:
@@ -91,7 +92,8 @@ def _change(feature: FeatureType) -> Change | None:
         return None
     kind = kind_of(feature)
     if kind.startswith(AUDIO):
-        return _samples
+        plain = _plain(feature.feature, None, may_lack=False) if isinstance(feature.feature, Value) else _same
+        return lambda value: plain(_samples(value))
     if kind == VIDEO:
         return lambda value: _listed(_pictures(value), _file, may_lack=False)
     inner, of = feature.feature, _change(feature.feature)
@@ -99,10 +101,7 @@ def _change(feature: FeatureType) -> Change | None:
     if kind.startswith(BOX):
         return _box(kind)
     if isinstance(inner, Value):
-        refused = () if may_lack or _is_float(inner) else (type(None),)
-        refused = (*refused, *(_NUMBERS if _is_text(inner) else ()))
-        each = None if _is_text(inner) else of
-        return lambda value: _plain(list(value) if kind == DATASET and hasattr(value, "__next__") else value, refused, each)
+        return _plain(inner, of, may_lack=may_lack, is_dataset=kind == DATASET, is_tensor=isinstance(feature, TensorList))
     return lambda value: _listed(value, of, may_lack=may_lack)
 
 
@@ -140,18 +139,41 @@ def _is_text(feature: Value) -> bool:
     return feature.dtype in ("string", "large_string")
 
 
-def _plain(value: Any, refused: tuple[type, ...], each: Change | None) -> Any:
-    """A list of numbers or texts: only what kinds it holds is looked at, unless some are to be changed."""
-    if not isinstance(value, (list, tuple)):
-        return value
-    kinds = set(map(type, value))
-    for kind in kinds if refused else ():
-        if issubclass(kind, refused):
-            _refuse("one of its items is None" if kind is type(None) else f"it holds a {kind.__name__}, which is no text")
-    return value if each is None or kinds <= _INTEGERS else [item if item is None else each(item) for item in value]
+def _same(value: Any) -> Any:
+    return value
+
+
+def _plain(inner: Value, change: Change | None, *, may_lack: bool, is_dataset: bool = False, is_tensor: bool = False) -> Change:
+    """Of a list of numbers or texts: only what kinds it holds is looked at, unless some are to be changed."""
+    is_text, missing, dtype = _is_text(inner), _missing(inner), np_dtype_of(inner)
+    each = None if is_text else change
+    as_they_are = _INTEGERS if dtype.kind in "iu" else _INTEGERS | _FLOATING if dtype.kind == "f" else _TRUTHS
+
+    def plain(value: Any) -> Any:
+        if is_dataset and hasattr(value, "__next__"):
+            value = list(value)
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and dtype.kind in "iu" and not is_tensor:
+            return np.trunc(value)  # as each of its items is cut in TFDS
+        if not isinstance(value, (list, tuple)):
+            return value
+        kinds = set(map(type, value))
+        if type(None) in kinds and not may_lack:
+            if missing is None:
+                _refuse("one of its items is None", _WHOLE)
+            value = [missing if item is None else item for item in value]
+        for kind in kinds if is_text else ():
+            if issubclass(kind, _NUMBERS):
+                _refuse(f"it holds a {kind.__name__}, which is no text")
+        if each is None or kinds <= as_they_are:
+            return value
+        return [item if item is None else each(item) for item in value]
+
+    return plain
 
 
 _INTEGERS = frozenset({int, *(np.dtype(code).type for code in "bhilqBHILQ")})
+_FLOATING = frozenset({float, *(np.dtype(code).type for code in "efd")})
+_TRUTHS = frozenset({bool, np.bool_})
 _REAL = (float, np.floating)
 
 
@@ -195,6 +217,8 @@ def _box(kind: str) -> Change:
     form = kind.removeprefix(BOX).strip() or "REL_YXYX"
 
     def box(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+            value = value.astype(np.float64)
         if not isinstance(value, (list, tuple, np.ndarray)) or len(value) != 4:
             _refuse(f"{value!r} is no box", "Yield a BBox, or an array of four numbers")
         if form in ("REL_YXYX", "REL_XYXY") and not all(isinstance(edge, _REAL) and 0 <= edge <= 1 for edge in value):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.class_identity import source_file
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownOptionError
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
@@ -44,7 +45,7 @@ class SplitReading(DatasetBuilder):
     @property
     def data_path(self) -> Any:
         """The folder of the prepared dataset, as a path."""
-        from pathlib import Path
+        from datasets_core.scripting.epath_standin import Path
 
         return Path(self._output_dir)
 
@@ -52,6 +53,13 @@ class SplitReading(DatasetBuilder):
     def data_dir_root(self) -> str:
         """The folder of all datasets."""
         return self._cache_dir_root
+
+    @property
+    def code_path(self) -> Any:
+        """The file of the builder's class, as a path."""
+        from datasets_core.scripting.epath_standin import Path
+
+        return Path(source_file(type(self)) or "")
 
     @property
     def builder_config(self) -> Any:

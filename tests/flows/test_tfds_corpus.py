@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import hashlib
+import http.server
 import importlib.util
 import json
 import shutil
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,7 +19,15 @@ import numpy as np
 import pytest
 
 from datasets_core import load_dataset, tfds
-from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManualDownloadError, MissingDependencyError
+from datasets_core.confine.layers import layers
+from datasets_core.errors import (
+    ConfigurationError,
+    DatasetsCoreError,
+    DuplicateKeysError,
+    ManualDownloadError,
+    MissingDependencyError,
+    NonMatchingChecksumError,
+)
 
 CORPUS = Path(__file__).parents[1] / "tfds_corpus"
 pytestmark = [
@@ -160,3 +174,115 @@ def test_every_script_is_loaded_somewhere() -> None:
     assert names == {*calls.LOADS, "beam_lines", "needs_tensorflow", "same_split_twice"}
     assert issubclass(ConfigurationError, DatasetsCoreError)
     assert np.dtype("int64") == tfds.features.Scalar(np.int64).dtype
+
+
+@pytest.mark.skipif(not layers().can_confine, reason="no confinement here")
+@pytest.mark.parametrize(
+    "name", ["boxed_objects", "inner_modules", "jsonl_answers", "whole_shards", "with_siblings", "zip_scenes"]
+)
+def test_confined_scripts_make_the_same_rows(name: str, tmp_path: Path) -> None:
+    script, config = str(calls.script(name)), "lower" if name == "jsonl_answers" else None
+    plain = load_dataset(script, config, cache_dir=tmp_path / "plain")
+    confined = load_dataset(script, config, cache_dir=tmp_path / "confined", trust_remote_code="sandbox")
+    assert {split: rows.data.to_pylist() for split, rows in confined.items()} == {
+        split: rows.data.to_pylist() for split, rows in plain.items()
+    }
+    assert {split: rows.features for split, rows in confined.items()} == {split: rows.features for split, rows in plain.items()}
+
+
+@pytest.mark.parametrize("name", ["boxed_objects", "jsonl_answers", "tar_pictures", "told_apart"])
+def test_streams_give_the_same_rows(name: str, tmp_path: Path) -> None:
+    script, config = str(calls.script(name)), "plain" if name == "jsonl_answers" else None
+    built = load_dataset(script, config, cache_dir=tmp_path)
+    streamed = load_dataset(script, config, cache_dir=tmp_path, streaming=True)
+    for split, rows in built.items():
+        found = [_shown(row) for row in streamed[split]]
+        assert sorted(found, key=str) == sorted((_shown(row) for row in rows), key=str)
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value.tobytes() if hasattr(value, "tobytes") else value for name, value in row.items()}
+
+
+DUPLICATES = """
+import tensorflow_datasets.public_api as tfds
+
+
+class Twice(tfds.core.GeneratorBasedBuilder):
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _info(self):
+        return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({"n": tfds.features.Scalar("int64")}))
+
+    def _split_generators(self, dl_manager):
+        return {"train": self._generate_examples()}
+
+    def _generate_examples(self):
+        for n, key in enumerate(["a", "b", "a", b"b", "c"]):
+            yield key, {"n": n}
+"""
+
+
+def test_duplicates_are_refused_or_passed_by(tmp_path: Path) -> None:
+    script = tmp_path / "twice.py"
+    script.write_text(DUPLICATES)
+    with pytest.raises(DuplicateKeysError):
+        load_dataset(str(script), cache_dir=tmp_path)
+    config = tfds.download.DownloadConfig(ignore_duplicates=True)
+    rows = tfds.load(script, split="train", data_dir=tmp_path, download_and_prepare_kwargs={"download_config": config})
+    assert sorted(row["n"] for row in rows) == [0, 1, 4]
+
+
+CHECKED = """
+import tensorflow_datasets.public_api as tfds
+
+URL = "{url}"
+
+
+class Builder(tfds.core.GeneratorBasedBuilder):
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _info(self):
+        return self.dataset_info_from_configs(features=tfds.features.FeaturesDict({{"line": tfds.features.Text()}}))
+
+    def _split_generators(self, dl_manager):
+        return {{"train": self._generate_examples(dl_manager.download(URL))}}
+
+    def _generate_examples(self, path):
+        for n, line in enumerate(path.read_text().splitlines()):
+            yield n, {{"line": line}}
+"""
+
+
+def test_checksums_beside_the_script_are_compared(tmp_path: Path) -> None:
+    data = b"one\ntwo\n"
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "lines.txt").write_bytes(data)
+    folder = tmp_path / "checked_lines"
+    folder.mkdir()
+    with _served(tmp_path / "files") as root:
+        url = f"{root}/lines.txt"
+        (folder / "checked_lines_dataset_builder.py").write_text(CHECKED.format(url=url))
+        known = folder / "checksums.tsv"
+        known.write_text(f"{url}\t{len(data)}\t{hashlib.sha256(data).hexdigest()}\tlines.txt\n")
+        found = load_dataset(str(folder), split="train", trust_remote_code=True, cache_dir=tmp_path / "one")
+        assert sorted(found["line"]) == ["one", "two"]
+        known.write_text(f"{url}\t{len(data)}\t{hashlib.sha256(b'else').hexdigest()}\tlines.txt\n")
+        with pytest.raises(NonMatchingChecksumError, match="lines"):
+            load_dataset(str(folder), trust_remote_code=True, cache_dir=tmp_path / "two")
+
+
+@contextlib.contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()

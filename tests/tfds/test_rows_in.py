@@ -1,5 +1,6 @@
 """Rows that authors yield, before they are stored."""
 
+import math
 import wave
 from typing import Any
 
@@ -204,3 +205,58 @@ def test_dicts_may_be_given_in_lists_of_lists(data_dir: str) -> None:
     assert [list(map(int, each)) for each in row["x"]["a"]] == [[1], [], [2, 3]]
     with pytest.raises(CellCastError, match=r"'x\.b'"):
         row_change({"x": feature})({"x": [[{"a": 1}]]})
+
+
+@pytest.mark.parametrize(
+    ("feature", "given", "stored"),
+    [
+        (F.Scalar(np.int32), "7", 7),
+        (F.Scalar(np.int32), b"8", 8),
+        (F.Scalar(np.int32), -1.9, -1),
+        (F.Scalar(np.int32), np.float64(2.5), 2),
+        (F.Scalar(np.float32), "0.25", 0.25),
+        (F.Scalar(np.float32), None, math.nan),
+        (F.Scalar(np.bool_), 2, True),
+        (F.Sequence(np.int32), [1.5, "2", 3], [1, 2, 3]),
+        (F.Sequence(np.int32), np.array([1.5, -2.5]), [1, -2]),
+        (F.Sequence(np.float32), [1, None], [1, math.nan]),
+        (F.Tensor(shape=(None,), dtype=np.int64), ["1"], [1]),
+        (F.Audio(), np.array([1.5]), [1]),
+        (F.ClassLabel(names=["a", "b"]), b"b", 1),
+        (F.ClassLabel(names=["a", "b"]), -1, -1),
+        (F.Sequence(F.ClassLabel(names=["a", "b"])), ["b", 0, b"a"], [1, 0, 0]),
+        (F.BBoxFeature(), np.array([0, 0, 1, 1]), [0, 0, 1, 1]),
+    ],
+    ids=repr,
+)
+def test_values_are_made_what_numpy_makes_of_them(feature: Any, given: Any, stored: Any) -> None:
+    found = row_change(F.FeaturesDict({"x": feature}))({"x": given})["x"]
+    np.testing.assert_array_equal(np.asarray(found, dtype=np.float64), np.asarray(stored, dtype=np.float64))
+
+
+@pytest.mark.parametrize(
+    ("feature", "given"),
+    [
+        (F.BBoxFeature(), F.BBox(0.0, 0.0, 1.5, 1.0)),
+        (F.BBoxFeature(), F.BBox(0, 0, 1, 1)),
+        (F.BBoxFeature(), F.BBox(0.5, 0.0, 0.25, 1.0)),
+        (F.BBoxFeature(bbox_format="YXYX"), F.BBox(5.0, 0.0, 4.0, 1.0)),
+        (F.BBoxFeature(), np.zeros(3)),
+        (F.BBoxFeature(), "box"),
+        (F.Scalar(np.bool_), "True"),
+        (F.ClassLabel(names=["a"]), "c"),
+        (F.ClassLabel(), "c"),
+    ],
+    ids=repr,
+)
+def test_values_without_a_meaning_are_refused(feature: Any, given: Any) -> None:
+    with pytest.raises(CellCastError):
+        row_change(F.FeaturesDict({"x": feature}))({"x": given})
+
+
+def test_boxes_in_other_units_are_taken_as_they_are() -> None:
+    change = row_change(
+        F.FeaturesDict({"x": F.BBoxFeature(bbox_format=F.BBoxFormat.XYWH), "y": F.BBoxFeature(bbox_format=None)})
+    )
+    row = {"x": F.BBox(10, 20, 5, 3), "y": [7, 8, 9, 1]}
+    assert change(row) is row
