@@ -67,6 +67,30 @@ class AbslLogging(SimpleNamespace):
 absl_logging = AbslLogging()
 
 
+class AbslFlags:
+    """`absl.flags`: flags that no command line sets, each of which has its default.
+
+    >>> flags = AbslFlags()
+    >>> flags.DEFINE_string("language", "en", "Which one.")
+    >>> flags.FLAGS.language
+    'en'
+    """
+
+    def __init__(self) -> None:
+        self.FLAGS = SimpleNamespace()
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        if not name.startswith("DEFINE"):
+            raise AttributeError(f"absl.flags has no {name!r} here", name=name)
+        return self._define
+
+    def _define(self, name: str, default: Any = None, *_: Any, **__: Any) -> None:
+        vars(self.FLAGS)[name] = default
+
+
+absl_flags = AbslFlags()
+
+
 def _ensure_text(value: Any, encoding: str = "utf-8", errors: str = "strict") -> str:
     return value.decode(encoding, errors) if isinstance(value, bytes) else value
 

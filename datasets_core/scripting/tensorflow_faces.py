@@ -158,6 +158,7 @@ FACES: Mapping[str, Mapping[str, str]] = {
     "tensorflow.io": {"*": f"{_TF}:io"},
     "tensorflow.io.gfile": {"*": f"{_HERE}.gfile"},
     "absl": {},
+    "absl.flags": {"*": f"{_HERE}.small_packages:absl_flags"},
     "absl.logging": {"*": f"{_HERE}.small_packages:absl_logging"},
     "etils": {},
     "etils.epath": {"*": f"{_HERE}.epath_standin"},

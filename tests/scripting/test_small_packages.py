@@ -21,6 +21,14 @@ def test_absl_logs(caplog: pytest.LogCaptureFixture) -> None:
     assert absl_logging.get_verbosity() == 0
 
 
+def test_absl_flags_have_their_defaults() -> None:
+    flags = small_packages.AbslFlags()
+    flags.DEFINE_integer("count", 3, "How many.", lower_bound=1)
+    assert flags.FLAGS.count == 3
+    with pytest.raises(AttributeError):
+        _ = flags.nothing
+
+
 def test_six() -> None:
     assert (list(six.iteritems({"a": 1})), six.ensure_text(b"a"), six.ensure_binary("a")) == ([("a", 1)], "a", b"a")
     assert six.moves.urllib.parse.urljoin("http://a/", "b") == "http://a/b"
