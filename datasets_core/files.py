@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from datasets_core.errors import (
     DatasetDiskError,
+    DatasetsCoreError,
     DownloadError,
     FileInPlaceError,
     FileNotFoundDatasetsError,
@@ -225,8 +226,8 @@ def disk_errors(path: str, *, needed: int | None = None) -> Iterator[None]:
     """Turn the system's refusals (full, read-only, forbidden) into `DatasetDiskError` with needed and free bytes."""
     try:
         yield
-    except DatasetDiskError:
-        raise
+    except DatasetsCoreError:
+        raise  # some are errors of the system too, and say what they are
     except OSError as error:
         if error.errno not in _DISK_ERRORS:
             raise

@@ -13,7 +13,13 @@ from typing import Any
 import pytest
 
 from datasets_core import files
-from datasets_core.errors import DatasetDiskError, DownloadError, FileNotFoundDatasetsError, MissingDependencyError
+from datasets_core.errors import (
+    DatasetDiskError,
+    DeniedAccessError,
+    DownloadError,
+    FileNotFoundDatasetsError,
+    MissingDependencyError,
+)
 
 
 def test_a_listing_holds_every_file_once_in_order(tmp_path: Path) -> None:
@@ -346,3 +352,8 @@ def test_whether_a_file_can_be_written_is_known_beforehand(tmp_path: Path) -> No
             files.check_writable(str(place))
     with pytest.raises(DatasetDiskError, match="no file can be made there"):
         files.check_writable("/proc/b")
+
+
+def test_an_error_of_the_library_in_a_write_stays_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(DeniedAccessError, match="connect to"), files.disk_errors(str(tmp_path)):
+        raise DeniedAccessError("connect to 'x'")

@@ -37,7 +37,8 @@ def confined_manager(manager: Any, granted: Granted, folder: str) -> Any:
         manager.download_config = manager.download_config.copy()
         manager.download_config.cache_dir = folder
         manager.download_config.token, manager.download_config.storage_options = None, {}
-        manager.guarded(granted.address)
+        manager.guarded(granted.addresses)
+        manager.data_dir = granted.folder(manager.data_dir)
     return manager
 
 

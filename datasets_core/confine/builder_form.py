@@ -228,9 +228,12 @@ class BuilderFacts:
             batch = form["writer_batch_size"]
             if batch is not None and (type(batch) is not int or batch < 1):
                 raise ValueError(batch)
+            config = _config_of(form["config"])
+            if not isinstance(config.version, str | Version | None) or not isinstance(config.data_files, DataFilesDict | None):
+                raise TypeError("a version, or data files, that are none")
             notes = {_text(version): _text(note) for version, note in form["release_notes"].items()}
             return cls(
-                config=_config_of(form["config"]),
+                config=config,
                 config_id=_folder_name(form["config_id"]),
                 version=_version_of(form["version"]),
                 versions=Versions(_version_of(form["canonical"]), supported, blocked),
@@ -298,6 +301,8 @@ def _blocked_of(found: Any) -> Any:
 def _config_of(form: Mapping[str, Any]) -> BuilderConfig:
     config = BuilderConfig(name=_text(form["name"]))
     for name, value in form["fields"].items():
+        if name == "name":
+            continue
         if not name.isidentifier() or name.startswith("_") or callable(getattr(BuilderConfig, name, None)):
             raise ValueError(f"a field called {name[:100]!r}")
         setattr(config, name, decoded(value, _held_of))

@@ -77,6 +77,7 @@ class ConfinedBuilder(DatasetBuilder):
         said: what any builder is told.
     """
 
+    is_confined: ClassVar[bool] = True
     is_stopped_by_timer: ClassVar[bool] = False
     class_facts: ClassVar[ClassFacts]
     class_form: ClassVar[Mapping[str, Any]]
@@ -86,6 +87,7 @@ class ConfinedBuilder(DatasetBuilder):
         self._deadline = deadline
         self._splits: dict[str, dict[str, Any]] = {}
         self._made_bytes = 0
+        self._denied: tuple[str, ...] = ()
         self._is_preparing = False
         self._answers: Answers | None = None  # what a script asks for while its rows are streamed
         script = confinement.children.script
@@ -130,6 +132,13 @@ class ConfinedBuilder(DatasetBuilder):
 
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
         return self.split_generators(dl_manager)
+
+    def _own_folders(self) -> Iterator[str]:
+        """See `Built`; what the script names itself is not believed."""
+        places = (settings().downloads_dir, settings().extracted_dir, self.download_dir or "")
+        for folder in super()._own_folders():
+            if self.is_partial or folder in places or self.has_source(folder):
+                yield folder
 
     def _create_builder_config(
         self,
@@ -178,6 +187,8 @@ class ConfinedBuilder(DatasetBuilder):
         folder, base_path = held.children.home.files, getattr(dl_manager, "_base_path", None) or held.folder
         record: Record = {}
 
+        form = manager_form(dl_manager, held.children.script, base_path=base_path, folder=folder)
+
         def answers(granted: Granted, kept: Record, blind: Callable[[], Record] | None) -> Answers:
             manager = confined_manager(dl_manager, granted, folder)
             return Answers(granted, base_path=base_path, folder=folder, manager=manager, record=kept, blind=blind)
@@ -193,7 +204,6 @@ class ConfinedBuilder(DatasetBuilder):
                 children.close()
             return kept
 
-        form = manager_form(dl_manager, held.children.script, base_path=base_path, folder=folder)
         request = {"do": "split_generators", "downloads": form}
         live = answers(held.granted, record, asked_blind)
         is_streaming = bool(getattr(dl_manager, "is_streaming", False))
@@ -220,6 +230,8 @@ class ConfinedBuilder(DatasetBuilder):
                     is_changed = head.get("changed") is True
                     continue
                 if "rows" not in head:
+                    if keys is not None:
+                        raise self._nonsense("keys for the same rows twice")
                     keys = receiver.keys(head, message.payload)
                     continue
                 found = keys if keys is not None else receiver.keys(head, None)
@@ -318,8 +330,15 @@ class ConfinedBuilder(DatasetBuilder):
         if not self._is_preparing:
             self._tell_denials()
 
+    @property
+    def denied(self) -> tuple[str, ...]:
+        """See `DatasetBuilder.denied`."""
+        now = (denial.tried for denial in self._confinement.children.denials)
+        return tuple(dict.fromkeys((*self._denied, *now)))
+
     def _tell_denials(self) -> None:
         """Warn of what the script was denied and went on without."""
+        self._denied = self.denied
         children = self._confinement.children
         denials, children.denials = children.denials, []
         warn_of(denials, script=children.script)

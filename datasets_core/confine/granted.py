@@ -16,6 +16,8 @@ from datasets_core import files
 from datasets_core.errors import ConfinementUnavailableError, DeniedAccessError
 from datasets_core.redact import redact
 
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
 _LONGEST_URL = 8192
 
 
@@ -63,6 +65,13 @@ class Granted:
             raise DeniedAccessError(f"read {path!r} by its download manager", path=self.script)
         return place
 
+    def folder(self, folder: str | None) -> str | None:
+        """The folder of files that were fetched by hand, if the script may read it; else none, since a script may name any."""
+        try:
+            return None if folder is None or files.is_url(folder) else self.path(os.path.abspath(files.local_path(folder)))
+        except DeniedAccessError:
+            return None
+
     def urls(self, urls: Sequence[str]) -> None:
         """See that the parent may fetch URLs that the script asks for at one time.
 
@@ -71,13 +80,17 @@ class Granted:
                 one after what the script was given before.
         """
         private = []
+        known: dict[tuple[str | None, int], list[Address]] = {}
         for url in urls:
             parts = urlsplit(url)
             if parts.scheme.lower() not in ("http", "https") or "::" in url or not parts.hostname:
                 raise DeniedAccessError(f"fetch {redact(url)!r}, which is no http(s) URL", path=self.script)
             if len(url) > _LONGEST_URL:
                 raise DeniedAccessError(f"fetch a URL of {len(url):,} characters", path=self.script)
-            is_private = any(not _is_public(address) for address in self._addresses(url))
+            host = (parts.hostname, _port(url))
+            if host not in known:
+                known[host] = self._addresses(url)
+            is_private = any(not address.is_global for address in known[host])
             private.append(is_private)
             if not is_private and self._has_private:
                 raise DeniedAccessError(f"fetch {redact(url)!r} after it was given files that are not public", path=self.script)
@@ -91,22 +104,20 @@ class Granted:
         with open(self._mark, "a"):
             pass
 
-    def address(self, url: str) -> str | None:
-        """Where to connect to for one hop of a download; None where its name has no address.
+    def addresses(self, url: str) -> list[str]:
+        """Where to connect to for one hop of a download, in order; nothing where its name has no address.
 
         Raises:
             DeniedAccessError: it leads to an address of this link, where machines keep their secrets.
         """
         found = self._addresses(url)
-        if any(not _is_public(address) for address in found):
+        if any(not address.is_global for address in found):
             self.marked()
-        return str(found[0]) if found else None
+        return list(dict.fromkeys(map(str, found)))
 
-    def _addresses(self, url: str) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
-        parts = urlsplit(url)
+    def _addresses(self, url: str) -> list[Address]:
         try:
-            port = parts.port or (443 if parts.scheme.lower() == "https" else 80)
-            listed = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+            listed = socket.getaddrinfo(urlsplit(url).hostname, _port(url), type=socket.SOCK_STREAM)
         except (OSError, UnicodeError, ValueError):
             return []  # the download itself says what is wrong
         found = [_plain(ipaddress.ip_address(str(where[0]).partition("%")[0])) for *_, where in listed]
@@ -119,15 +130,20 @@ class Granted:
 _SECRETS = frozenset({"fd00:ec2::254", "100.100.100.200", "192.0.0.192"})  # what clouds tell a machine, beside 169.254.169.254
 
 
-def _plain(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+def _port(url: str) -> int:
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    return port or (443 if parts.scheme.lower() == "https" else 80)
+
+
+def _plain(address: Address) -> Address:
     """An IPv4 address that is written as one of IPv6, as itself."""
     if isinstance(address, ipaddress.IPv6Address):
         return address.ipv4_mapped or address.sixtofour or address
     return address
-
-
-def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    return address.is_global
 
 
 def is_remote(name: str) -> bool:

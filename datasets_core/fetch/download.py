@@ -111,7 +111,7 @@ class DownloadManager:
         """Have each hop of every download asked for beforehand, since a stranger names the URLs.
 
         Args:
-            guard: raises what refuses a URL, or gives the address to connect to.
+            guard: raises what refuses a URL, or gives the addresses to connect to, in order.
         """
         self._client.guard = guard
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -45,7 +45,7 @@ class TransientError(Exception):
 
 
 Origin = tuple[str, str, int]
-Guard = Callable[[str], str | None]
+Guard = Callable[[str], Sequence[str]]
 
 
 def origin_of(url: str) -> Origin:
@@ -137,7 +137,7 @@ class HttpClient:
         proxies: scheme → URL of a proxy, as `{"https": "http://proxy:3128"}`; by default what the environment says.
 
     Attributes:
-        guard: is asked before each hop: raises what refuses it, or gives the address to connect to.
+        guard: is asked before each hop: raises what refuses it, or gives the addresses to connect to, in order.
     """
 
     def __init__(self, *, user_agent: str | None = None, proxies: Mapping[str, str] | None = None) -> None:
@@ -216,16 +216,22 @@ class HttpClient:
             extensions: dict[str, Any] = {}
             if parts.query:
                 extensions["target"] = httpx2.URL(url).raw_path
-            host = parts.netloc
-            address = None if self.guard is None else self.guard(url)
-            if address is not None and not self._has_proxies():
+            hosts = [parts.netloc]
+            addresses = () if self.guard is None else self.guard(url)
+            if addresses and not self._has_proxies():
                 # The name is not looked up again, which could lead elsewhere than the guard was told.
-                sent["Host"], extensions["sni_hostname"] = host, parts.hostname or ""
-                host = (f"[{address}]" if ":" in address else address) + (f":{parts.port}" if parts.port else "")
+                sent["Host"], extensions["sni_hostname"] = parts.netloc, parts.hostname or ""
+                port = f":{parts.port}" if parts.port else ""
+                hosts = [(f"[{address}]" if ":" in address else address) + port for address in addresses]
             client = self._opened()
-            plain = urlunsplit((parts.scheme, host, parts.path, "", ""))
-            request = client.build_request("GET", plain, headers=sent, extensions=extensions)
-            return client.send(request, stream=True, follow_redirects=False)
+            for host in hosts:
+                plain = urlunsplit((parts.scheme, host, parts.path, "", ""))
+                request = client.build_request("GET", plain, headers=sent, extensions=extensions)
+                try:
+                    return client.send(request, stream=True, follow_redirects=False)
+                except httpx2.ConnectError:
+                    if host == hosts[-1]:
+                        raise
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
             raise DownloadError(redact(url), f"is no valid URL ({_why(error)})", advice="Mend the address") from error
         except httpx2.TransportError as error:

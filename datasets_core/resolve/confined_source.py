@@ -90,6 +90,8 @@ class ConfinedSource:
         """What the script may have: its folder, what is fetched for it, and the files that the user names."""
         asked, folder = self.request, os.path.dirname(script.path)
         check_folder(folder, "The folder of the script")
+        for module in script.modules:
+            Granted(script.path, (folder,), mark="", holds_user_data=False).path(module.path)  # also behind links
         downloads = settings().downloads_dir
         if asked.download_config is not None and asked.download_config.cache_dir is not None:
             downloads = os.path.abspath(os.fspath(asked.download_config.cache_dir))

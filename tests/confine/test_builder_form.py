@@ -96,6 +96,8 @@ BUILDER: list[tuple[str, Any]] = [
     ("config.fields", {"_private": 1}),
     ("config.fields", {"a b": 1}),
     ("config.fields", {"description": 5}),
+    ("config.fields", {"version": 5}),
+    ("config.fields", {"data_files": ["/home"]}),
     ("config.fields", {"a": {"held": {"features": {"x": {"_type": "Evil"}}}}}),
     ("config.fields", {"a": {"held": {"pickle": "x"}}}),
     ("version", "1.0.0"),
@@ -146,3 +148,8 @@ def test_a_class_that_cannot_be_is_refused(path: str, value: Any) -> None:
 def test_a_form_that_lacks_everything_is_refused(of: Callable[..., Any]) -> None:
     with pytest.raises(DatasetsCoreError, match=r"reviews\.py"):
         of({}, script="reviews.py")
+
+
+def test_a_field_does_not_change_the_name_of_a_config(told: dict[str, Any]) -> None:
+    facts = BuilderFacts.of(changed(told, "config.fields", {"name": "../x", "a": 1}), script="reviews.py")
+    assert (facts.config.name, facts.config.a) == ("en", 1)  # type: ignore[attr-defined]

@@ -57,7 +57,7 @@ def test_only_http_is_fetched(granted: Granted, url: str) -> None:
 
 @pytest.mark.parametrize("host", ["link.test", "mapped.test", "secret.test", "any.test"])
 def test_addresses_of_the_own_link_are_never_fetched(granted: Granted, host: str) -> None:
-    for ask in (lambda: granted.urls([f"http://{host}/latest"]), lambda: granted.address(f"http://{host}/latest")):
+    for ask in (lambda: granted.urls([f"http://{host}/latest"]), lambda: granted.addresses(f"http://{host}/latest")):
         with pytest.raises(DeniedAccessError, match="own link"):
             ask()
 
@@ -73,15 +73,15 @@ def test_after_a_private_file_nothing_public_is_fetched(granted: Granted, tmp_pa
 
 
 def test_a_redirect_to_a_private_address_counts(granted: Granted) -> None:
-    assert granted.address("https://public.test/a") == "93.184.216.34"
-    assert granted.address("http://private.test/a") == "10.0.0.7"
+    assert granted.addresses("https://public.test/a") == ["93.184.216.34"]
+    assert granted.addresses("http://private.test/a") == ["10.0.0.7"]
     with pytest.raises(DeniedAccessError):
         granted.urls(["https://public.test/b"])
 
 
 def test_a_name_without_an_address_fails_in_the_download(granted: Granted) -> None:
     granted.urls(["http://unknown.test/"])
-    assert granted.address("http://unknown.test/") is None
+    assert granted.addresses("http://unknown.test/") == []
 
 
 def test_no_url_is_long(granted: Granted) -> None:

@@ -10,6 +10,7 @@ import pytest
 from datasets_core import config
 from datasets_core.errors import (
     ConfigurationError,
+    DeniedAccessError,
     DownloadError,
 )
 from datasets_core.fetch.http import Credentials, next_hop
@@ -119,3 +120,32 @@ def test_silence_ends_in_another_try(site, manager, faults):
     with config.using(read_timeout_seconds=0.05):
         assert read(manager.download(site.at("/a"))) == b"all of it"
     done.set()
+
+
+def test_a_guard_is_asked_before_each_hop(site, other_site, manager, faults):
+    site.pages["/a"] = faults.page(faults=[faults.answering(302, Location=other_site.at("/c"))])
+    other_site.pages["/c"] = faults.page(b"c")
+    asked = []
+
+    def guard(url):
+        asked.append(url)
+        if url.endswith("/c"):
+            raise DeniedAccessError(f"fetch {url}")
+        return []
+
+    manager.guarded(guard)
+    with pytest.raises(DeniedAccessError, match="/c"):
+        manager.download(site.at("/a"))
+    assert asked == [site.at("/a"), other_site.at("/c")]
+    assert other_site.requests == []
+
+
+def test_a_guard_says_where_a_name_leads(site, manager, faults, monkeypatch):
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    site.pages["/a"] = faults.page(b"a")
+    manager.guarded(lambda url: ["127.0.0.3", "127.0.0.1"])  # nobody listens at the first
+    port = site.url.rpartition(":")[2]
+    assert read(manager.download(f"http://name.invalid:{port}/a")) == b"a"
+    assert site.heads("host") == [f"name.invalid:{port}"]

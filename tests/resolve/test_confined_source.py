@@ -19,6 +19,7 @@ from datasets_core.confine.confined_builder import ConfinedBuilder
 from datasets_core.confine.layers import layers
 from datasets_core.errors import (
     ConfinementUnavailableError,
+    DeniedAccessError,
     MissingDependencyError,
     ScriptError,
     UnknownConfigError,
@@ -146,3 +147,20 @@ def test_a_script_that_cannot_be_loaded_is_told_by_its_line(folder: Path) -> Non
     (folder / "words.py").write_text("import package_that_nobody_has\nWORDS = []\n")
     with pytest.raises(MissingDependencyError, match="package_that_nobody_has"):
         resolve(Request(str(folder)))
+
+
+def test_a_module_that_is_a_link_to_a_file_of_the_user_is_not_read_out(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "token.env").write_text("WORDS = ['hf_secret']")
+    (folder / "words.py").unlink()
+    (folder / "words.py").symlink_to(tmp_path / "token.env")
+    with pytest.raises(DeniedAccessError, match=r"tried to read .*words\.py"):
+        resolve(Request(str(folder)))
+
+
+def test_a_config_names_no_files_of_the_user(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    text = (folder / "reviews.py").read_text()
+    named = f'data_files=[{str(tmp_path / "secret.txt")!r}], name="de"'
+    (folder / "reviews.py").write_text(text.replace('name="de"', named))
+    with pytest.raises(DeniedAccessError, match=r"read .*secret\.txt"):
+        resolve(Request(str(folder), name="de"))
