@@ -11,9 +11,10 @@ from datasets_core.errors import MissingDependencyError
 
 _DISTRIBUTIONS = {
     "Bio": "biopython", "Crypto": "pycryptodome", "Levenshtein": "python-Levenshtein", "MeCab": "mecab-python3",
-    "OpenSSL": "pyOpenSSL", "absl": "absl-py", "google": "protobuf", "tree": "dm-tree", "PIL": "pillow", "Xlib": "python-xlib", "apache_beam": "apache-beam", "attr": "attrs",
+    "OpenSSL": "pyOpenSSL", "PIL": "pillow", "Xlib": "python-xlib", "apache_beam": "apache-beam", "attr": "attrs",
     "bs4": "beautifulsoup4", "cld3": "pycld3", "cv2": "opencv-python", "dateutil": "python-dateutil",
     "docx": "python-docx", "dotenv": "python-dotenv", "faiss": "faiss-cpu", "fitz": "pymupdf", "flatten_json": "flatten-json",
+    "absl": "absl-py", "google": "protobuf", "tree": "dm-tree",
     "git": "GitPython", "jwt": "PyJWT", "magic": "python-magic",
     "nacl": "pynacl", "osgeo": "gdal", "pkg_resources": "setuptools", "pptx": "python-pptx",
     "ruamel": "ruamel.yaml",

@@ -193,18 +193,27 @@ def _is_path(name: Any) -> bool:
 
 def _at_path(path: str, data_dir: str | os.PathLike[str] | None, kwargs: dict[str, Any]) -> SplitReading:
     local = path if is_url(path) else os.path.abspath(os.path.expanduser(path))
-    if not local.endswith(".py"):
-        script = script_in(local)
-        if script is None:
-            return builder_from_directory(local)
+    script = local if local.endswith(".py") else script_in(local)
+    if script is None:
+        return builder_from_directory(local)
+    is_trusted = kwargs.pop("trust_remote_code", None) is True
+    cls = _class_at(local, is_trusted=is_trusted)
+    made: SplitReading = cls(data_dir=data_dir, base_path=os.path.dirname(script), **kwargs)
+    return made
+
+
+def _class_at(path: str, *, is_trusted: bool = False) -> type[Any]:
+    """The class of a script that the user named, or of one in a folder that the user trusts."""
+    if path.endswith(".py"):
+        return _class_in(path)
+    script = script_in(path)
+    if script is None:
+        raise DatasetNotFoundError(f"{path} holds no script that is called as the folder is. Give the path of the script.")
+    if not is_trusted:
         from datasets_core.errors import UntrustedScriptError
 
-        if kwargs.pop("trust_remote_code", None) is not True:
-            raise UntrustedScriptError(script)
-        local = script
-    cls = _class_in(local)
-    made: SplitReading = cls(data_dir=data_dir, base_path=os.path.dirname(local), **kwargs)
-    return made
+        raise UntrustedScriptError(script)
+    return _class_in(script)
 
 
 def _class_in(script: str) -> type[Any]:
@@ -218,12 +227,18 @@ def _class_in(script: str) -> type[Any]:
     return cls
 
 
-def builder_cls(name: str) -> type[Any]:
-    """The class of a builder that code has defined.
+def builder_cls(name: str | os.PathLike[str]) -> type[Any]:
+    """The class of a builder that code has defined, or that a script defines.
+
+    Args:
+        name: of the builder, or the path of a script.
 
     Raises:
         DatasetNotFoundError: there is none of that name.
+        UntrustedScriptError: a folder, whose script is not run.
     """
+    if isinstance(name, os.PathLike) or _is_path(name):
+        return _class_at(os.path.abspath(os.path.expanduser(os.fspath(name))))
     asked = _in_no_namespace(parse_builder_name(name))
     cls = registered(asked.name)
     if cls is None:

@@ -22,11 +22,13 @@ from datasets_core import load_dataset, tfds
 from datasets_core.confine.layers import layers
 from datasets_core.errors import (
     ConfigurationError,
+    DatasetNotFoundError,
     DatasetsCoreError,
     DuplicateKeysError,
     ManualDownloadError,
     MissingDependencyError,
     NonMatchingChecksumError,
+    UntrustedScriptError,
 )
 
 CORPUS = Path(__file__).parents[1] / "tfds_corpus"
@@ -104,6 +106,16 @@ def test_a_folder_of_tfds_is_a_dataset(tmp_path: Path) -> None:
     assert sorted(found["label"]) == [0, 0, 0, 0, 1, 1, 1]
     rows, info = tfds.load(folder, split="test", with_info=True, builder_kwargs={"trust_remote_code": True}, data_dir=tmp_path)
     assert (len(list(rows)), info.full_name) == (3, "csv_reviews/1.0.1")
+
+
+def test_scripts_give_their_classes() -> None:
+    cls = tfds.builder_cls(calls.script("csv_reviews"))
+    assert (cls.name, cls.VERSION) == ("csv_reviews", "1.0.1")
+    assert tfds.builder_cls(str(calls.script("whole_shards"))).name == "whole_shards"
+    with pytest.raises(UntrustedScriptError):
+        tfds.builder_cls(CORPUS / "csv_reviews")
+    with pytest.raises(DatasetNotFoundError):
+        tfds.builder_cls(CORPUS)
 
 
 def test_pictures_of_jpeg_are_what_tfds_wrote(tmp_path: Path) -> None:
