@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import re
+import stat
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from datasets_core.errors import DatasetNotFoundError, ScriptError
 from datasets_core.redact import redact
 from datasets_core.scripting.collected import Collected, collected_imports, files_of
 
+_MOST_BYTES = 32 << 20  # of one module: the largest that are published hold tables of some megabytes
 ROOT = "datasets_core_scripts"
 _REMOTE = re.compile(r"#\s*From:\s*(\S+)")
 
@@ -114,8 +116,15 @@ def _root_of(module: Module, folder: str) -> str:
 
 def _read_module(path: str, name: str, *, is_certain: bool = True) -> Module:
     try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):  # a pipe may never end
+            raise DatasetNotFoundError(f"The script {path} is no file but a folder, a pipe or a device. Check the path.")
+        if status.st_size > _MOST_BYTES:
+            raise ScriptError(path, f"it has {status.st_size:,} bytes, where at most {_MOST_BYTES:,} are read")
         with open(path, "rb") as file:
             return Module(name, path, file.read(), os.path.basename(path) == "__init__.py", is_certain)
+    except DatasetNotFoundError:
+        raise
     except OSError as error:
         raise DatasetNotFoundError(f"The script {path} cannot be read: {error.strerror}. Check the path.") from error
 

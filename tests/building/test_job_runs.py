@@ -74,12 +74,12 @@ def test_a_part_that_hangs_is_stopped_and_nothing_stays(tmp_path, seconds, optio
     builder = HangingPart(cache_dir=tmp_path)
     begun = time.monotonic()
 
-    with pytest.raises(ScriptTimeoutError, match=r"making the rows of split 'train' \(part 2 of 2\)") as caught:
+    with pytest.raises(ScriptTimeoutError, match=r"making the rows of split 'train' \(part \d of 2\)") as caught:
         builder.download_and_prepare(timeout=seconds, **options)
 
     assert time.monotonic() - begun < 20
     assert (caught.value.path, caught.value.split, caught.value.seconds) == (__file__, "train", seconds)
-    assert caught.value.row == 1 or options  # a worker of a busy machine may not have begun
+    assert (caught.value.row == 1 and "part 2" in str(caught.value)) or options  # workers of a busy machine may not have begun
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".lock"] == []
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,14 @@ def test_the_dots_of_a_script_s_name_are_no_packages(tmp_path: Path) -> None:
     script = read_script(tmp_path / "a.b-c.py")
     assert [module.name for module in script.modules] == ["a.b-c", "words"]
     assert script.is_of_old_datasets
+
+
+def test_a_pipe_and_a_file_of_gigabytes_are_no_scripts(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    with (tmp_path / "large.py").open("wb") as file:
+        file.truncate(1 << 30)
+
+    with pytest.raises(DatasetNotFoundError, match="no file but a folder, a pipe"):
+        read_script(tmp_path / "pipe.py")
+    with pytest.raises(ScriptError, match="1,073,741,824 bytes"):
+        read_script(tmp_path / "large.py")
