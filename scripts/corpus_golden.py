@@ -77,6 +77,13 @@ def golden(datasets: Any, calls: Any, name: str, server: str) -> dict[str, Any]:
     return {"config_names": configs, "default_config": default, "loads": loads}
 
 
+def _text(found: dict[str, Any]) -> str:
+    """What was found as JSON, a line for each load."""
+    loads = ",\n".join(json.dumps(load, ensure_ascii=False) for load in found["loads"])
+    head = json.dumps({key: value for key, value in found.items() if key != "loads"}, ensure_ascii=False)
+    return f'{head[:-1]}, "loads": [\n{loads}\n]}}\n'
+
+
 def main() -> None:
     """Write the files of the named scripts, or of all."""
     with tempfile.TemporaryDirectory() as home:
@@ -93,8 +100,7 @@ def main() -> None:
         with calls.served() as server:
             for name in sys.argv[1:] or calls.names():
                 found = golden(datasets, calls, name, server)
-                text = json.dumps(found, ensure_ascii=False, indent=1) + "\n"
-                (target / f"{name}.json").write_text(text, encoding="utf-8")
+                (target / f"{name}.json").write_text(_text(found), encoding="utf-8")
                 for load in found["loads"]:
                     rows = {split: made["num_rows"] for split, made in load.get("splits", {}).items()}
                     print(name, load["call"], load.get("error") or rows)

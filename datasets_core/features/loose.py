@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
@@ -42,6 +43,8 @@ def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
             return None
         if made is None:
             return exact(value)
+        if isinstance(value, np.ndarray) and value.size == 1:
+            value = value.item()  # numpy 1 made numbers of such arrays by itself
         try:
             plain = made(value)
         except (TypeError, ValueError, OverflowError) as error:

@@ -50,6 +50,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "http_pictures": [_BASE],
     "http_plain": [_BASE],
     "http_query": [{"name": name, **_BASE} for name in ("zip", "gz", "plain", "redirected")],
+    "http_rewritten": [{"name": name, **_BASE} for name in ("beside", "over", "in_folder")],
     "http_shards": [{"base_url": "{base}"}, {"base_url": "{base}", "count": 1}],
     "init_overridden": [{}, {"name": "a"}],
     "keys_without_checks": [{"name": name, **_NO_CHECKS} for name in ("tuple", "numpy", "float", "twice", "restarted")]

@@ -777,6 +777,13 @@ def _(at: Path) -> None:
     text(at / "three.txt", "last")
 
 
+@data("http_rewritten")
+def _(at: Path) -> None:
+    words = json.dumps({"harbour": ["habour", "harbur"], "quay": []})
+    text(at / "served/words.json", words)
+    raw(at / "served/words.zip", zip_file({"words.json": words.encode()}))
+
+
 _KEPT = {".py", ".md"}  # written by hand
 
 

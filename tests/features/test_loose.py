@@ -28,6 +28,7 @@ from datasets_core.features.schema import Features
         (pa.date32(), dt.datetime(2020, 1, 2, 23), dt.date(2020, 1, 2)),
         (pa.date32(), dt.datetime(2020, 1, 2, 23, tzinfo=dt.timezone(-dt.timedelta(hours=2))), dt.date(2020, 1, 3)),
         (pa.binary(), "a", b"a"),
+        (pa.int64(), np.array([3]), 3),
     ],
 )
 def test_a_value_is_made_to_fit(arrow_type: pa.DataType, value: Any, stored: Any) -> None:

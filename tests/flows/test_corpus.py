@@ -16,7 +16,7 @@ import pytest
 import datasets_core
 from datasets_core import Features, config, load_dataset
 from datasets_core.confine.layers import layers
-from datasets_core.errors import DatasetsCoreError, DeniedAccessWarning
+from datasets_core.errors import DatasetsCoreError, DeniedAccessError, DeniedAccessWarning
 
 # Published scripts leave files open, and invite other warnings; nobody mends them.
 pytestmark = [
@@ -48,6 +48,8 @@ MORE = {
     ("loose_values", "text_for_a_list"): "letters, as [feature] took them there, which is the same here",
     ("loose_values", "translation_with_less"): "a text that is missing is null",
     ("loose_values", "list_and_array"): "lists and arrays may stand in one column",
+    ("loose_values", "nat_in_timestamp"): "a time that is none is null",
+    ("loose_values", "string_in_time"): "a text that is a time is one",
     ("many_tongues", "free"): "any language, as its documentation says",
 }
 # Parts of a result that are meant to differ.
@@ -143,6 +145,10 @@ def _first(name: str) -> dict[str, Any]:
 def test_a_confined_script_makes_the_rows_of_a_free_one(name: str, server: str, tmp_path: Path) -> None:
     golden = _first(name)
     arguments = calls.arguments(datasets_core, name, golden["call"], server)
+    if name == "http_rewritten":
+        with pytest.raises(DeniedAccessError, match="tried to write"):
+            load_dataset(str(CORPUS / name), cache_dir=str(tmp_path / "own"), **arguments)
+        return
     with warnings.catch_warnings():
         if name == "script_in_script":  # whose files are copied where they cannot be linked
             warnings.simplefilter("ignore", DeniedAccessWarning)
@@ -156,6 +162,8 @@ def test_a_streamed_script_makes_the_rows_of_a_built_one(name: str, server: str,
     arguments.pop("verification_mode", None)
     if (name, golden["call"].get("name", "")) == ("http_missing", "caught"):
         pytest.skip("nobody knows that a URL is missing before it is read")
+    if name == "http_rewritten":
+        pytest.skip("what is not there yet cannot be written beside")
     cache = str(tmp_path / "own")
     streams = load_dataset(calls.script(name), cache_dir=cache, trust_remote_code=True, streaming=True, **arguments)
     assert list(streams) == list(golden["splits"])
