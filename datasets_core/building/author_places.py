@@ -6,7 +6,7 @@ import dis
 import itertools
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType, GeneratorType
 from typing import Any
 
@@ -36,7 +36,9 @@ def hook_place(cls: type, *names: str) -> str | None:
     return None
 
 
-def row_place(builder: Hooks, job: Part, row: int, key: Any) -> str | None:
+def row_place(
+    builder: Hooks, job: Part, row: int, key: Any, *, generate: Callable[[dict[str, Any]], Iterator[Any]] | None = None
+) -> str | None:
     """`FILE, line N` of the `yield` that gave a row; of the hook where that cannot be told; None without an author.
 
     Where the code has several, its rows are made again, as far as that goes in seconds.
@@ -46,6 +48,7 @@ def row_place(builder: Hooks, job: Part, row: int, key: Any) -> str | None:
         job: of which part of which split.
         row: its number in the part.
         key: its key.
+        generate: what makes the author's own rows, where `builder.generate` changes them.
     """
     names = ("_generate_examples", "_generate_tables")
     hook = hook_place(type(builder), *names)
@@ -56,7 +59,7 @@ def row_place(builder: Hooks, job: Part, row: int, key: Any) -> str | None:
     if code is not None and lines is not None and len(lines) == 1:
         return f"{code.co_filename}, line {lines[0]}"
     try:
-        found = None if holds_once(job.gen_kwargs) else _line_of_row(builder, job, row, key)
+        found = None if holds_once(job.gen_kwargs) else _line_of_row(generate or builder.generate, job, row, key)
     except Exception:  # the author's code, in whichever state the first time has left what it reads
         found = None
     if found is None and lines and code is not None:
@@ -82,8 +85,8 @@ def _yield_lines(code: CodeType) -> list[int] | None:
     return sorted(line for line in lines if line is not None) or None
 
 
-def _line_of_row(builder: Hooks, job: Part, row: int, key: Any) -> str | None:
-    made: Iterator[Any] = iter(builder.generate(job.gen_kwargs))
+def _line_of_row(generate: Callable[[dict[str, Any]], Iterator[Any]], job: Part, row: int, key: Any) -> str | None:
+    made: Iterator[Any] = iter(generate(job.gen_kwargs))
     if not isinstance(made, GeneratorType):
         return None
     end = time.monotonic() + (_MOST_SECONDS if job.deadline is None else min(_MOST_SECONDS, job.deadline.remaining))
@@ -93,6 +96,20 @@ def _line_of_row(builder: Hooks, job: Part, row: int, key: Any) -> str | None:
             return None
     pair = next(made)
     if isinstance(pair, tuple) and pair and not _is_same(pair[0], key):
+        return None
+    return yield_place(made)
+
+
+def yield_place(made: object) -> str | None:
+    """`FILE, line N` where a generator stands at the `yield` that gave its last value; None for what is no generator.
+
+    >>> def rows():
+    ...     yield 1
+    >>> made = rows()
+    >>> next(made), yield_place(made).endswith(", line 2")
+    (1, True)
+    """
+    if not isinstance(made, GeneratorType):
         return None
     inner = made  # which lives as long as `made` does
     while isinstance(inner.gi_yieldfrom, GeneratorType) and not inner.gi_yieldfrom.gi_code.co_filename.startswith(_LIBRARY):

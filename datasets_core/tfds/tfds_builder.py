@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
+from datasets_core.building.author_places import row_place, yield_place
 from datasets_core.building.beam_rows import wants_pipeline
 from datasets_core.building.builder import GeneratorBasedBuilder as LibraryBuilder
 from datasets_core.building.builder_config import BuilderConfig as LibraryConfig
@@ -232,16 +233,23 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `DatasetBuilder.generate`."""
+        made = self._yielded(gen_kwargs)
+        pairs = _first_of_each(made) if self._ignores_duplicates else made
+        return pairs if self.info.features is None else self._changed(pairs, made, gen_kwargs.get(_SPLIT))
+
+    def _yielded(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """The pairs as the author yields them."""
         given = {name: value for name, value in gen_kwargs.items() if name != _SPLIT}
         given = given.get(_ARGUMENTS, given)
         rows = given[_ROWS] if _ROWS in given else super().generate(given)
-        pairs = iter(rows.items() if isinstance(rows, Mapping) else rows)
-        if self._ignores_duplicates:
-            pairs = _first_of_each(pairs)
-        return pairs if self.info.features is None else self._changed(pairs, gen_kwargs.get(_SPLIT))
+        return iter(rows.items() if isinstance(rows, Mapping) else rows)
 
-    def _changed(self, pairs: Iterator[Any], split: str | None) -> Iterator[tuple[Any, Any]]:
-        """The rows as they are stored; what lacks in one, or cannot be read, is told with its key."""
+    def place_of_row(self, job: Any, row: int, key: Any) -> str | None:
+        """See `DatasetBuilder.place_of_row`."""
+        return row_place(self, job, row, key, generate=self._yielded)
+
+    def _changed(self, pairs: Iterator[Any], made: Iterator[Any], split: str | None) -> Iterator[tuple[Any, Any]]:
+        """The rows as they are stored; what lacks in one, or cannot be read, is told with its key, and where `made` stands."""
         change = row_change(self.info.features)  # type: ignore[arg-type]
         for number, pair in enumerate(pairs):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -255,9 +263,10 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
                 if isinstance(error, CellCastError):
                     advice = error.advice or "Mend the value, or the feature"
                     reason = f"feature {error.column!r}: {error.reason}. {advice}."
-                raise DatasetGenerationCastError(
-                    f"Row {number} (key {key!r}) of split {split!r} of {self.label} does not fit {reason}", row=number
-                ) from error
+                place = yield_place(made)
+                which = f"Row {number} (key {key!r}) of split {split!r} of {self.label}"
+                where = f", yielded in {place}," if place else ""
+                raise DatasetGenerationCastError(f"{which}{where} does not fit {reason}", row=number) from error
             yield key, changed
 
     # -- the verbs -----------------------------------------------------------------------------------------------------

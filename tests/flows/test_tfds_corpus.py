@@ -22,6 +22,7 @@ from datasets_core import load_dataset, tfds
 from datasets_core.confine.layers import layers
 from datasets_core.errors import (
     ConfigurationError,
+    DatasetGenerationCastError,
     DatasetNotFoundError,
     DatasetsCoreError,
     DuplicateKeysError,
@@ -298,3 +299,19 @@ def _served(folder: Path) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [("'x'", r"column 'n'.*'x' \(str\) is no int64"), ("None", "feature 'n': it is None"), ("2**70", "column 'n'")],
+)
+def test_rows_that_do_not_fit_are_told_by_their_line(value: str, what: str, tmp_path: Path) -> None:
+    script = tmp_path / "twice.py"
+    text = DUPLICATES.replace(
+        '            yield key, {"n": n}',
+        f'            if n > 1:\n                yield "z", {{"n": {value}}}\n            yield key, {{"n": n}}',
+    )
+    script.write_text(text)
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if '"z"' in each)
+    with pytest.raises(DatasetGenerationCastError, match=rf"key 'z'.*twice\.py, line {line}, does not fit {what}"):
+        load_dataset(str(script), cache_dir=tmp_path)
