@@ -8,6 +8,7 @@ import hashlib
 import os
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
@@ -109,6 +110,7 @@ class Children:
         self.splits: tuple[dict[str, Any], Answer] | None = None
         self.denials: list[Denial] = []
         self.token, self._family = os.urandom(16).hex(), os.urandom(4).hex()
+        self._started_in = 0.0  # seconds that the starts of processes have taken
         self._idle: list[Confined] = []
         self._lock = threading.Lock()
 
@@ -179,8 +181,8 @@ class Children:
         _lately.add(self)
 
     def _started(self) -> Confined:
-        limits = settings()
-        return Confined.start(
+        limits, began = settings(), time.monotonic()
+        child = Confined.start(
             Cage(
                 readable=(*self.readable, self.home.files),
                 scratch=self.home.scratch(self._family),
@@ -191,6 +193,12 @@ class Children:
                 script=self.script,
             )
         )
+        self._started_in += time.monotonic() - began
+        return child
+
+    def _due(self, deadline: Deadline | None) -> float | None:
+        """When something must be done; the start of processes is no time of the script's."""
+        return None if deadline is None else deadline.at + self._started_in
 
     def _ask(
         self,
@@ -202,14 +210,27 @@ class Children:
         answer: Answer | None = None,
     ) -> Message:
         with in_time(self.script, deadline, doing):
-            return child.ask(request, answer, deadline=None if deadline is None else deadline.at, doing=doing)
+            return child.ask(request, answer, deadline=self._due(deadline), doing=doing)
 
     def stream(
-        self, request: Mapping[str, Any], deadline: Deadline | None, *, doing: str, answer: Answer | None = None
+        self,
+        request: Mapping[str, Any],
+        deadline: Callable[[], Deadline | None],
+        *,
+        doing: str,
+        answer: Answer | None = None,
     ) -> Generator[Message]:
-        """The replies to a request, as they come; a process that is not heard to the end is ended."""
-        with in_time(self.script, deadline, doing), self.one(deadline) as child:
-            yield from child.stream(request, answer, deadline=None if deadline is None else deadline.at, doing=doing)
+        """The replies to a request, as they come; a process that is not heard to the end is ended.
+
+        Args:
+            request: the request.
+            deadline: tells when the next reply must have come.
+            doing: for messages.
+            answer: answers what is asked meanwhile.
+        """
+        first = deadline()
+        with in_time(self.script, first, doing), self.one(first) as child:
+            yield from child.stream(request, answer, deadline=lambda: self._due(deadline()), doing=doing)
 
     def close(self) -> None:
         """End the processes that nobody uses."""

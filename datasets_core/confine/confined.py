@@ -48,6 +48,7 @@ _MAX_DENIALS = 1000
 _SERVE = "datasets_core.confine.served:serve"
 
 Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
+When = float | None | Callable[[], float | None]
 
 
 class _Ended(Exception):
@@ -177,30 +178,34 @@ class Confined:
         request: Mapping[str, Any],
         answer: Answer | None = None,
         *,
-        deadline: float | None = None,
+        deadline: When = None,
         doing: str = "its answer",
     ) -> Iterator[Message]:
         """One request, and its replies as they come, the last one included.
 
-        Args and errors are those of `ask`.  The process is killed if the replies are not taken to their end.
+        Args and errors are those of `ask`; a deadline may be a function, which is asked for that of each reply.  The process is
+        killed if the replies are not taken to their end.
         """
         return self._replies(request, answer, deadline, doing)
 
     def _replies(
-        self, request: Mapping[str, Any], answer: Answer | None, deadline: float | None, doing: str, only: Kind | None = None
+        self, request: Mapping[str, Any], answer: Answer | None, deadline: When, doing: str, only: Kind | None = None
     ) -> Iterator[Message]:
+        def due() -> float | None:
+            return deadline() if callable(deadline) else deadline
+
         with self._turn():
-            kind, message = self._exchange(request, deadline, doing)
+            kind, message = self._exchange(request, due(), doing)
             while True:
                 if kind is Kind.QUESTION and answer is not None:
-                    self._send(Kind.ANSWER, answer(message.head), deadline)
+                    self._send(Kind.ANSWER, answer(message.head), due())
                 elif kind is Kind.LAST or (kind is Kind.PART and only is None):
                     yield message
                     if kind is Kind.LAST:
                         return
                 else:
                     self._out_of_turn(kind)
-                kind, message = self._next(deadline, doing)
+                kind, message = self._next(due(), doing)
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:

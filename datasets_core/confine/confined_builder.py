@@ -270,7 +270,9 @@ class ConfinedBuilder(DatasetBuilder):
         """See `DatasetBuilder.place_of_row`: another process makes the rows up to it again."""
         request = {"do": "place_of_row", "part": self._part_form(job), "row": row, "key": encoded(key, _no_key)}
         try:
-            with contextlib.closing(self._confinement.children.stream(request, job.deadline, doing="finding a row")) as replies:
+            with contextlib.closing(
+                self._confinement.children.stream(request, lambda: job.deadline, doing="finding a row")
+            ) as replies:
                 (message,) = replies
         except DatasetsCoreError:  # of an error, the rest is told without the place
             return None
@@ -290,7 +292,9 @@ class ConfinedBuilder(DatasetBuilder):
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         """See `DatasetBuilder.join_types`."""
         request = {"do": "join_types", "types": _schema_form(pa.schema([("a", a), ("b", b)]))}
-        with contextlib.closing(self._confinement.children.stream(request, self._deadline, doing="joining types")) as replies:
+        with contextlib.closing(
+            self._confinement.children.stream(request, lambda: self._deadline, doing="joining types")
+        ) as replies:
             (message,) = replies
         form = message.head.get("type")
         return None if form is None else self._schema_of(form).types[0]
@@ -308,7 +312,7 @@ class ConfinedBuilder(DatasetBuilder):
         part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
         doing, limit = f"making the rows of split {job.split!r}{part}", self._limit(job)
         children, row = self._confinement.children, job.skip
-        replies = children.stream(request, job.deadline or self._deadline, doing=doing, answer=self._answers)
+        replies = children.stream(request, lambda: job.deadline or self._deadline, doing=doing, answer=self._answers)
         with contextlib.closing(replies):
             while True:
                 try:
