@@ -95,7 +95,7 @@ class Notices:
                 here = "cwd" if folder & 0xFFFFFFFF == _HERE else f"fd/{folder & 0xFFFFFFFF}"
                 path = os.path.join(os.readlink(f"/proc/{call.task}/{here}"), self._text(call.task, rest[0]))
             found = os.path.realpath(path)
-        except (OSError, ValueError):
+        except (OSError, ValueError, OverflowError):
             return None
         return found if found.startswith(self._scratch + os.sep) else None
 
