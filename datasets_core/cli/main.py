@@ -14,6 +14,7 @@ from datasets_core import _version, config
 from datasets_core.building.dataset_lock import LOCK_NAME
 from datasets_core.cli import housekeeping, look, provenance, scaffold
 from datasets_core.cli.wording import in_flags
+from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
 
 _SUCCESS, _FAILURE, _INTERRUPTED = 0, 1, 130
@@ -146,12 +147,13 @@ def _add_reference(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-files", action="append", metavar="[SPLIT=]PATTERN", help="may be given several times")
     parser.add_argument("--data-dir", metavar="DIR")
     trust = parser.add_mutually_exclusive_group()
-    say = {"dest": "trust_remote_code", "action": "store_const", "default": None}
+    say: dict[str, Any] = {"dest": "trust_remote_code", "action": "store_const", "default": None}
     trust.add_argument(
         "--trust-remote-code", const=True, help="run a script that is found in a folder as it is, not confined", **say
     )
     trust.add_argument("--sandbox", const="sandbox", help="run any script confined", **say)
     trust.add_argument("--no-remote-code", const=False, help="run no script at all", **say)
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="stop the code of a script that is not done by then")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="builder option, as JSON or text")
 
 
@@ -194,13 +196,16 @@ def _reference(options: argparse.Namespace) -> dict[str, Any]:
         "data_files": _data_files(options.data_files),
         "data_dir": options.data_dir,
         **({} if options.trust_remote_code is None else {"trust_remote_code": options.trust_remote_code}),
+        **({} if options.timeout is None else {"timeout": Deadline.of(options.timeout)}),
         **_options(options.option),
     }
 
 
 def _build(options: argparse.Namespace) -> int:
+    reference = _reference(options)
     return look.build(
-        _reference(options),
+        reference,
+        timeout=reference.get("timeout"),
         output_dir=options.output_dir,
         check_version=options.check_version or None,
         download_mode="force_redownload" if options.force else None,

@@ -16,6 +16,8 @@ _FLAGS = {
     r"\bforce_checksums_validation=True\b": "--force-checksums-validation",
     r"\block_dataset\(\.\.\., update=True\)": "datasets-core lock … --update",
     r"\block_dataset\(\.\.\.\)": "datasets-core lock …",
+    r"\(timeout=, or None for no limit\)": "(--timeout, or leave it out)",
+    r"\btimeout= ": "--timeout ",
     r"Call download_and_prepare\(\) first": "Run datasets-core build first",
 }
 

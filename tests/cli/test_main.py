@@ -70,3 +70,16 @@ def test_new_offers_no_cache(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["new", "--help"])
     assert "--cache-dir" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["build", "info", "head"])
+def test_a_script_that_hangs_is_stopped_in_time(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "slow.py"
+    script.write_text("import datasets\nwhile True:\n    pass\n")
+
+    assert main([command, str(script), "--timeout", "0.2", "--cache-dir", str(tmp_path / "cache")]) == 1
+
+    printed = capsys.readouterr().err
+    assert f"{script}, line" in printed
+    assert "importing it was not done after 0.2 seconds" in printed
+    assert "(--timeout, or leave it out)" in printed
