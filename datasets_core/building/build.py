@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 import json
 import logging
 import os
@@ -119,6 +120,8 @@ class _Build:
             check_unchanged(sources)
             shards, order = self._final_shards(fitted, schema, journal)
         manifest = self._manifest(shards, schema, splits, downloads, sources, order)
+        denied = [self.builder.denied, *(result.denied for pairs in results.values() for _, result in pairs)]
+        manifest = dataclasses.replace(manifest, denied=tuple(dict.fromkeys(itertools.chain(*denied))))
         checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
         for split in splits:
             split.split_info = (manifest.info.splits or SplitDict())[split.name]
@@ -442,6 +445,7 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
     parts = [
         __version__,  # other code may write other bytes
         builder.hash,
+        builder.is_confined,  # what it is denied may change its rows
         builder.config_id,
         str(builder.version),
         builder.yields,

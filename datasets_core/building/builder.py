@@ -123,6 +123,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     """Rows are written in the order of the hash of (split, key), which no order of the source changes; else as they come."""
     is_of_old_datasets: ClassVar[bool] = False
     """Whether it was written for Hugging Face `datasets` 1 to 3: values that do not fit, and records, count as there."""
+    is_confined: ClassVar[bool] = False
+    """Whether its code runs in a process that is denied all but its own files."""
     script_digest: str | None = None
     """sha256 of the script and of the modules beside it, wherever they lie; None where it was not read as a script."""
     locked_checksums: Mapping[str, RegisteredFile] = MappingProxyType({})
@@ -226,6 +228,11 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     def class_name(cls) -> str:
         """The name of the builder: that of its module, or in a notebook that of its class."""
         return builder_name(cls)
+
+    @property
+    def denied(self) -> tuple[str, ...]:
+        """What its code, confined, was denied so far and went on without, in words."""
+        return ()
 
     @property
     def label(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +34,9 @@ def run_job(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
         DatasetGenerationError: the author's code failed; errors of the library pass as they are.
         DuplicateKeysError: two of its rows share a key.
     """
-    return _run_tables(job, on_rows) if job.builder.yields == "tables" else _run_rows(job, on_rows)
+    result = _run_tables(job, on_rows) if job.builder.yields == "tables" else _run_rows(job, on_rows)
+    denied = job.builder.denied
+    return dataclasses.replace(result, denied=denied) if denied else result
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

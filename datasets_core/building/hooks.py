@@ -128,12 +128,18 @@ class Hooks(Protocol):
     yields: ClassVar[Literal["rows", "tables"]]
     shuffle_on_write: ClassVar[bool]
     is_of_old_datasets: ClassVar[bool]
+    is_confined: ClassVar[bool]
     rereads: bool
     merge_columns: bool
     read_schema: pa.Schema | None
     dataset_name: str
     config: BuilderConfig
     info: DatasetInfo
+
+    @property
+    def denied(self) -> tuple[str, ...]:
+        """What its code, confined, was denied so far and went on without, in words."""
+        ...
 
     @property
     def label(self) -> str:

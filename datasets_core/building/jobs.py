@@ -108,6 +108,7 @@ class ShardResult:
         runs: the sorted runs that the shards are; none where the shards are in the order of the source.
         words: the file of the words by which the rows can be put in order; None where there is none.
         facts: what decides, besides the schema, about the schema of all; None where features or the first rows decide.
+        denied: what a confined script was denied so far and went on without, in words.
     """
 
     name: str
@@ -117,6 +118,7 @@ class ShardResult:
     runs: tuple[Run, ...] = ()
     words: str | None = None
     facts: Facts | None = None
+    denied: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:

@@ -90,6 +90,7 @@ def _line(result: ShardResult) -> dict[str, Any]:
         "runs": [asdict(run) for run in result.runs],
         "words": result.words,
         "facts": None if result.facts is None else result.facts.to_json(),
+        "denied": list(result.denied),
     }
 
 
@@ -121,7 +122,7 @@ def _result(found: dict[str, Any]) -> ShardResult:
     keys = None if found["keys"] is None else from_json(found["keys"])
     runs = tuple(Run(**run) for run in found["runs"])
     facts = None if found["facts"] is None else Facts.from_json(found["facts"])
-    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts)
+    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, tuple(found["denied"]))
 
 
 def _is_whole(result: ShardResult, folder: str) -> bool:

@@ -78,6 +78,9 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
                 "%s held another dataset, %s. Building %s there.", options.output_dir, manifest.identity, builder.label
             )
         return None
+    if manifest.denied and not builder.is_confined:
+        logger.info("Building %s again: it was built confined, and denied to %s.", builder.label, "; ".join(manifest.denied))
+        return None
     is_hashed = options.verification is VerificationMode.ALL_CHECKS
     changed = stale_source(manifest, builder.config.data_files, hashed=is_hashed)
     if changed is not None:

@@ -77,6 +77,7 @@ class Manifest:
         disable_shuffling: a builder that writes by hash was asked to leave it.
         max_rows: so many rows of each split were taken at most; None where all were.
         schema: the hash of the Arrow schema of the shards; "" where unknown.
+        denied: what a confined script was denied and went on without, in words: others may get other rows.
     """
 
     info: DatasetInfo
@@ -90,6 +91,7 @@ class Manifest:
     disable_shuffling: bool = False
     max_rows: int | None = None
     schema: str = ""
+    denied: tuple[str, ...] = ()
 
     def split_lengths(self) -> dict[str, list[int]]:
         """Rows of each shard, by split, splits in the order of their shards."""
@@ -133,6 +135,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         **({"disable_shuffling": True} if manifest.disable_shuffling else {}),
         **({} if manifest.max_rows is None else {"max_rows": manifest.max_rows}),
         "schema": manifest.schema,
+        **({"denied": list(manifest.denied)} if manifest.denied else {}),
         "shards": [
             {
                 "name": shard.name,
@@ -207,6 +210,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             disable_shuffling=bool(section.get("disable_shuffling", False)),
             max_rows=None if section.get("max_rows") is None else int(section["max_rows"]),
             schema=str(section.get("schema", "")),
+            denied=tuple(map(str, section.get("denied", ()))),
         )
         _name_shards(manifest)
         return manifest

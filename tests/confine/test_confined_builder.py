@@ -1,5 +1,6 @@
 """Builds of confined scripts: the same rows and the same bytes as of the same script that runs as it is."""
 
+import contextlib
 import os
 import pickle
 import time
@@ -285,6 +286,24 @@ def test_what_was_denied_and_swallowed_is_warned_of_once(written: Written, tmp_p
         rows_made = load_dataset(written(rows), cache_dir=tmp_path / "cache", trust_remote_code="sandbox")
     assert rows_made["train"].num_rows == 3
     assert len([each for each in warned if each.category is DeniedAccessWarning]) == 1
+
+
+@pytest.mark.parametrize("how", [{}, {"num_proc": 2}])
+def test_rows_of_a_script_that_was_denied_are_not_those_of_a_trusted_one(
+    written: Written, tmp_path: Path, how: dict[str, Any]
+) -> None:
+    (tmp_path / "secret").write_text("7")
+    rows = f"""for i in n:
+            try:
+                with open({str(tmp_path / "secret")!r}) as file: found = file.read()
+            except OSError: found = -1
+            yield i, {{"a": found}}"""
+    path = written(rows, splits='[datasets.SplitGenerator("train", {"n": [0, 1]})]')
+    with pytest.warns(DeniedAccessWarning) if not how else contextlib.nullcontext():
+        denied = load_dataset(os.path.dirname(path), split="train", cache_dir=tmp_path / "cache", **how)
+    trusted = load_dataset(path, split="train", cache_dir=tmp_path / "cache", trust_remote_code=True)
+    again = load_dataset(os.path.dirname(path), split="train", cache_dir=tmp_path / "cache")
+    assert [each["a"][:] for each in (denied, trusted, again)] == [[-1, -1], [7, 7], [7, 7]]
 
 
 def test_a_build_that_was_stopped_goes_on(written: Written, tmp_path: Path) -> None:
