@@ -50,6 +50,7 @@ class Workload:
         counts: tell how many Arrow files were opened.
         is_peer: whether `datasets` has it.
         place: what is prepared, where other rows share it.
+        by_wall: compare wall times: work is done in processes that are no children.
     """
 
     title: str
@@ -60,6 +61,7 @@ class Workload:
     counts: bool = False
     is_peer: bool = True
     place: str = ""
+    by_wall: bool = False
 
 
 FORMATS = {"csv": "csv", "jsonl": "json", "nested": "json", "parquet": "parquet", "text": "text", "small": "json", "big": "csv"}

@@ -132,10 +132,18 @@ def _line(name: str, cells: dict[str, dict[str, Any]]) -> str:
             columns += [other["error"] or "–", "–"]
         else:
             differs = "" if other["check"] == ours["check"] else " (results differ)"
-            ratio = other["cpu"] / ours["cpu"] if other is peer else ours["cpu"] / other["cpu"]
-            columns += [f"{_seconds(other['cpu'])}{_opened(other)}{differs}", f"**{ratio:.2f}**"]
+            time = "wall" if WORKLOADS[name].by_wall else "cpu"
+            ratio = other[time] / ours[time] if other is peer else ours[time] / other[time]
+            columns += [f"{_seconds(other[time])}{_opened(other)}{differs}", f"**{ratio:.2f}**"]
     memory = " / ".join(f"{cell['anonymous_mb']:.0f}" if "error" not in cell else "–" for cell in (ours, peer, hand))
     return "| " + " | ".join([*columns, memory]) + " |"
+
+
+def _confinement() -> str:
+    """What confines scripts on this machine, as `datasets-core doctor` says it."""
+    command = [sys.executable, "-m", "datasets_core", "doctor"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
+    return (done.stdout.strip() or done.stderr.strip() or "doctor says nothing").splitlines()[-1]
 
 
 HEAD = """\
@@ -165,6 +173,9 @@ def main() -> None:
         print(HEAD, flush=True)
         for name in options.rows.split(","):
             lines.append(_line(name, bench.row(name)))
+            print(lines[-1], flush=True)
+        if any(name.startswith("confined") for name in options.rows.split(",")):
+            lines.append(f"\n{_confinement()}")
             print(lines[-1], flush=True)
         if options.out:
             Path(options.out).write_text("\n".join(lines) + "\n", encoding="utf-8")

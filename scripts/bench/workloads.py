@@ -4,6 +4,7 @@ A function takes the cell's `Context`, sets up untimed, and returns a callable; 
 is compared between the implementations: who differs did not do the same work.
 """
 
+import authored
 import building
 import disk
 import folders
@@ -19,6 +20,7 @@ WORKLOADS: dict[str, Workload] = {
     **opening.ROWS,
     **planning.ROWS,
     **building.ROWS,
+    **authored.ROWS,
     **folders.ROWS,
     **reading.ROWS,
     **formats.ROWS,
