@@ -218,14 +218,15 @@ def _struct_column(feature: dict[str, FeatureType], *, is_loose: bool) -> Column
 
     def write(values: list[Any]) -> pa.Array:
         kinds = set(map(type, values))
-        if not kinds <= {dict, NoneType}:
+        is_plain = kinds <= {dict, NoneType}
+        if not is_plain:
             values = [_as_dict(value, index) for index, value in enumerate(values)]
         has_null = NoneType in kinds or any(value is None for value in values)
         valid = np.array([value is not None for value in values], bool) if has_null else None
         children = []
         for name, column in fields:
             try:
-                children.append(column(_field_values(values, name)))
+                children.append(column(_field_values(values, name) if is_plain else [_field(value, name) for value in values]))
             except Misfit as misfit:
                 raise misfit.below(f".{name}") from misfit
         return struct_array(arrow_type, len(values), valid, children)
@@ -249,7 +250,12 @@ def _field_values(values: list[Any], name: str) -> list[Any]:
     try:
         return [value[name] for value in values]
     except (KeyError, TypeError):
-        return [None if value is None else value.get(name) for value in values]
+        return [_field(value, name) for value in values]
+
+
+def _field(value: Any, name: str) -> Any:
+    """A key's value; null where the key is missing, also in a dict that would make one of its own and keep it."""
+    return None if value is None else value.get(name)
 
 
 def _list_column(feature: List | LargeList, *, is_loose: bool) -> Column:

@@ -1,5 +1,6 @@
 import datetime
 import decimal
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -186,3 +187,18 @@ ARROW_OWN = {"a": pa.int64(), "b": pa.list_(pa.string()), "c": pa.struct({"d": p
 def test_a_struct_is_what_arrow_makes_of_it(values: list[Any]) -> None:
     feature = {"a": Value("int64"), "b": List(Value("string")), "c": {"d": Value("float64")}}
     assert compile_column(feature)(values).equals(pa.array(values, pa.struct(ARROW_OWN)))
+
+
+def test_a_dict_that_makes_values_of_missing_keys_is_read_without_them() -> None:
+    struct: FeatureType = {"a": Value("int64"), "b": Value("string")}
+    row: defaultdict[str, Any] = defaultdict(int, a=3)
+    for is_loose in (False, True):
+        for feature, value, stored in (
+            (struct, row, {"a": 3, "b": None}),
+            (List(struct), [row], [{"a": 3, "b": None}]),
+            (Sequence(struct), [row], {"a": [3], "b": [None]}),
+            (Sequence(struct), defaultdict(list, a=[3]), {"a": [3], "b": None}),
+            ({"n": struct}, {"n": row}, {"n": {"a": 3, "b": None}}),
+        ):
+            assert compile_column(feature, is_loose=is_loose)([value, None]).to_pylist() == [stored, None]
+    assert dict(row) == {"a": 3}
