@@ -81,7 +81,8 @@ class Version:
         self._set(library_version_to_prepare=release, tfds_version_to_prepare=release)
 
     def _set(self, **values: Any) -> None:
-        vars(self).update(values)  # a script has hundreds
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def is_valid(cls, version: object) -> bool:
