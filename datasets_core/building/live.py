@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from datasets_core.building.build import download_manager, named_splits
 from datasets_core.building.built import nested
+from datasets_core.building.fetched_first import unopened
 from datasets_core.building.generate import origin
 from datasets_core.building.hooks import Builder, Reread, SplitGenerator
 from datasets_core.building.jobs import divide, holds_once
@@ -28,6 +29,7 @@ from datasets_core.engines.local import packed, unpacked
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationError,
+    DatasetsCoreError,
     UnknownSplitError,
 )
 from datasets_core.features.media_paths import MediaPaths
@@ -81,10 +83,36 @@ class LiveSplits:
     def splits(self, *, again: bool = False) -> dict[str, SplitGenerator]:
         """The splits by name; with `again`, named once more, as those are which can be read once only."""
         if self._named is None or again:
-            deadline = self.deadline if self.builder.is_stopped_by_timer else None
-            self._named = {split.name: split for split in named_splits(self.builder, self._manager, deadline=deadline)}
+            try:
+                self._named = self._name()
+            except DatasetsCoreError as error:
+                if not self.fetches_first(error):
+                    raise
+                self._named = self._name()
             self._unread = set(self._named)
         return self._named
+
+    def _name(self) -> dict[str, SplitGenerator]:
+        deadline = self.deadline if self.builder.is_stopped_by_timer else None
+        return {split.name: split for split in named_splits(self.builder, self._manager, deadline=deadline)}
+
+    def fetches_first(self, error: DatasetsCoreError) -> bool:
+        """Whether, after the author's code failed so, files are fetched before it gets their paths, which is said once.
+
+        It is where the code failed because it took the text of a URL for the path of a file.
+        """
+        url = unopened(error, self._manager.given_urls) if isinstance(self._manager, StreamingDownloadManager) else None
+        if url is None:
+            return False
+        logger.warning(
+            "%s makes a text of the path of %s and opens that, which a stream cannot see: from here on files are fetched whole "
+            "before they are read. Load it without streaming to have it built once, or, if the script is yours, pass the path "
+            "itself to open().",
+            self.label,
+            redact(url),
+        )
+        self._manager, self._named = self._manager.fetching(), None
+        return True
 
     def stream(self, split: str | ReadInstruction) -> IterableDataset:
         """The rows of a split expression.
@@ -143,7 +171,15 @@ class LiveSplits:
             if job.split not in self._unread:
                 found = self.splits(again=True)[job.split].gen_kwargs
             self._unread.discard(job.split)
-        return divide(found, group_bytes=0)[job.index] if job.count > 1 else found
+        if job.count == 1:
+            return found
+        parts = divide(found, group_bytes=0)
+        if len(parts) != job.count:
+            raise DatasetGenerationError(
+                f"Split {job.split!r} of {self.label} has {len(parts)} parts where it had {job.count}, since its files are "
+                "fetched before they are read. Load it without streaming."
+            )
+        return parts[job.index]
 
     def why_one_piece(self, split: str) -> str | None:
         """Why the parts of a split are not what its author wrote: "keys", where they begin alike, or "failure"; None: they are.
@@ -265,6 +301,14 @@ class LiveJob:
 
     def first_key(self) -> list[Any]:
         """The key of the first row, where there is one."""
+        try:
+            return self._first_key()
+        except DatasetsCoreError as error:
+            if not self.splits.fetches_first(error):
+                raise
+            return self._first_key()
+
+    def _first_key(self) -> list[Any]:
         builder, part = self.splits.builder, dataclasses.replace(self._part(0), max_rows=1)
         if builder.yields == "tables":
             with closing(builder.made_tables(part)) as tables:
@@ -280,7 +324,15 @@ class LiveJob:
         if self.stop is not None and first >= self.stop:
             return
         try:
-            yield from made(builder, first)
+            while True:
+                try:
+                    for batch in made(builder, first):
+                        yield batch
+                        first += batch.num_rows
+                    return
+                except DatasetsCoreError as error:
+                    if not self.splits.fetches_first(error):
+                        raise
         finally:
             self.splits.release()
 

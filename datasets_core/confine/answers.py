@@ -110,6 +110,10 @@ class Answers:
                 raise self._no_question()
             if asked in ("download", "extract", "extract shown", "fetch", "locate"):
                 return {"places": self._places(str(asked), names)}
+            if asked in ("whole folder", "whole file") and len(names) == 1 and names[0] in self.record.get("fetch", ()):
+                if self._manager is not None:
+                    self._manager.tell_whole(names[0], is_folder=asked == "whole folder")
+                return {}
             if asked in ("open", "enforced") and len(names) == 1 and is_remote(names[0]):
                 self._check([names[0]])
                 return self._opened(names[0]) if asked == "open" else {"is_enforced": self._manager.is_enforced(names[0])}

@@ -49,6 +49,10 @@ class AskedStreams(StreamingDownloadManager):
         """See `StreamingDownloadManager.is_enforced`."""
         return self._asked.answer({"ask": "enforced", "names": [url]})["is_enforced"] is True
 
+    def tell_whole(self, url: str, *, is_folder: bool) -> None:
+        """See `StreamingDownloadManager.tell_whole`: the parent says it."""
+        self._asked.answer({"ask": "whole folder" if is_folder else "whole file", "names": [url]})
+
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
         """See `DownloadManager.get_recorded_sizes_checksums`."""
         return self._asked.get_recorded_sizes_checksums()

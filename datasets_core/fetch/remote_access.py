@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable
 from typing import BinaryIO, Protocol
@@ -23,8 +22,6 @@ from datasets_core.fetch.remote_archive import (
 )
 from datasets_core.fetch.sniff import COMPRESSIONS, kind_of
 from datasets_core.redact import redact
-
-logger = logging.getLogger(__name__)
 
 _CHUNK = 1 << 20
 _KEPT_ZIPS = 4
@@ -72,6 +69,10 @@ class Downloads(Protocol):
         """The path of a file that `write(path)` makes once."""
         ...
 
+    def tell_whole(self, url: str, *, is_folder: bool) -> None:
+        """Say that the file of a URL, which is here now, was fetched whole."""
+        ...
+
     def is_enforced(self, url: str) -> bool:
         """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
         ...
@@ -112,23 +113,14 @@ class StreamedAccess(Access):
             path = self.fetched(url)
             found = self._downloads.known.unpacked[url] = self._downloads.unpack(path)
             if os.path.isdir(found) and self._downloads.known.said.first(url):
-                logger.warning(
-                    "%s is fetched whole (%s) and unpacked, because its folder is asked for as a path (by os.path.join, "
-                    "os.listdir, glob). To stream its files, open them as folder / 'name', or take them from iter_archive().",
-                    redact(url),
-                    _shown_size(os.path.getsize(path)),
-                )
+                self._downloads.tell_whole(url, is_folder=True)
         return found
 
     def fetched_instead(self, url: str) -> str:
         """The file of a URL that cannot be read as it comes, which is said once."""
         path = self.fetched(url)
         if self._downloads.known.said.first(f"whole\n{url}"):
-            logger.warning(
-                "%s is fetched whole (%s): what is read of it cannot be had in parts, or not be checked so.",
-                redact(url),
-                _shown_size(os.path.getsize(path)),
-            )
+            self._downloads.tell_whole(url, is_folder=False)
         return path
 
     # -- as they come --------------------------------------------------------------------------------------------------
@@ -225,11 +217,3 @@ def _below(url: str, place: str, inner: str) -> str:
     if inner and not os.path.isdir(place):
         raise no_member(url, inner)
     return os.path.join(place, inner) if inner else place
-
-
-def _shown_size(num_bytes: int) -> str:
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if num_bytes < 1000 or unit == "GB":
-            return f"{num_bytes:,} {unit}" if unit == "bytes" else f"{num_bytes:,.1f} {unit}"
-        num_bytes /= 1000  # type: ignore[assignment]
-    raise AssertionError

@@ -58,6 +58,7 @@ class StreamingDownloadManager(DownloadManager):
         self.known = Known()
         self._last_access: weakref.ref[StreamedAccess] | None = None
         self._local_places: dict[str, str] = {}
+        self.given_urls: set[str] = set()  # that became remote files
 
     @property
     def _access(self) -> StreamedAccess:
@@ -99,7 +100,11 @@ class StreamingDownloadManager(DownloadManager):
         if isinstance(url, RemoteFile):
             return url
         known = self._local_places.get(url)
-        return RemoteFile(self._resolved_text(url), self._access) if known is None else known
+        return self._remote(self._resolved_text(url)) if known is None else known
+
+    def _remote(self, url: str) -> RemoteFile:
+        self.given_urls.add(url)
+        return RemoteFile(url, self._access)
 
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
         """Say what files unpack to: of a URL nothing is fetched before it is opened; local archives are unpacked.
@@ -117,7 +122,7 @@ class StreamingDownloadManager(DownloadManager):
 
         def unpacked(path: str | RemoteFile) -> str | RemoteFile:
             if isinstance(path, str):
-                return places[path] if path in places else RemoteFile(self._resolved_text(path), self._access).unpacked()
+                return places[path] if path in places else self._remote(self._resolved_text(path)).unpacked()
             if path.is_plain:
                 return path.unpacked()
             return str(self.unpack(os.fspath(path))) if path.is_member else path
@@ -144,7 +149,7 @@ class StreamingDownloadManager(DownloadManager):
 
     def _listed(self, path: str) -> str | RemoteFile:
         place = self._resolved_text(path)
-        return RemoteFile(place, self._access) if files.is_http(place) else place
+        return self._remote(place) if files.is_http(place) else place
 
     def _below(self, path: str) -> Iterator[str]:
         return iter(super().iter_files(path))
@@ -152,6 +157,13 @@ class StreamingDownloadManager(DownloadManager):
     def release(self) -> None:
         """Give back the connections that are kept for what may be read next."""
         self._access.release()
+
+    def fetching(self) -> DownloadManager:
+        """A manager for the same files that fetches them when they are asked for, and gives paths on this disk."""
+        made = DownloadManager(self.dataset_name, self.data_dir, self.download_config, self._base_path)
+        own = {"known", "given_urls", "_last_access", "_local_places"}
+        vars(made).update({name: value for name, value in vars(self).items() if name not in own})
+        return made
 
     # -- what remote files ask for -------------------------------------------------------------------------------------
 
@@ -210,6 +222,22 @@ class StreamingDownloadManager(DownloadManager):
             return open(self._access.fetched_instead(url), "rb")
         return open_store(source, check)
 
+    def tell_whole(self, url: str, *, is_folder: bool) -> None:
+        """Say that the file of a URL, which is here now, was fetched whole."""
+        size = _shown_size(os.path.getsize(self._access.fetched(url)))
+        if is_folder:
+            logger.warning(
+                "%s is fetched whole (%s) and unpacked, because its folder is asked for as a path (by os.path.join, "
+                "os.listdir, glob). Load the dataset without streaming to have it built once, or, if the script is yours, open "
+                "its files as folder / 'name', or take them from iter_archive().",
+                redact(url),
+                size,
+            )
+        else:
+            logger.warning(
+                "%s is fetched whole (%s): what is read of it cannot be had in parts, or not be checked so.", redact(url), size
+            )
+
     def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
         """The path of a file that `write(path)` makes once."""
         return self._extractions().keep(identity, name, write)
@@ -218,6 +246,14 @@ class StreamingDownloadManager(DownloadManager):
         """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
         request = self._request(url, url, Watch())
         return request.mode is VerificationMode.ALL_CHECKS and request.expected.checksum is not None
+
+
+def _shown_size(num_bytes: int) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if num_bytes < 1000 or unit == "GB":
+            return f"{num_bytes:,} {unit}" if unit == "bytes" else f"{num_bytes:,.1f} {unit}"
+        num_bytes /= 1000  # type: ignore[assignment]
+    raise AssertionError
 
 
 def _leaves(nested: Any) -> Iterator[str | RemoteFile]:
