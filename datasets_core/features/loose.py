@@ -35,8 +35,8 @@ def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
         made = int
     elif types.is_floating(arrow_type):
         made = float
-    elif types.is_date(arrow_type):
-        made = _day
+    elif types.is_temporal(arrow_type) and not types.is_timestamp(arrow_type) and not types.is_duration(arrow_type):
+        return _dates_and_times(arrow_type)
 
     def coerce(value: Any) -> Any:
         if is_missing(value):
@@ -54,6 +54,26 @@ def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     return coerce
 
 
+def _dates_and_times(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    """Dates and times of day, also from moments; numbers count as Arrow stores them."""
+    exact = coercer(arrow_type)
+
+    def coerce(value: Any) -> Any:
+        if is_missing(value):
+            return None
+        try:
+            return exact(_day(value) if types.is_date(arrow_type) else value)
+        except CastError:
+            try:
+                found = pa.array([plain_scalar(value)]).cast(arrow_type)[0]
+                return found.as_py() if types.is_date(arrow_type) else found.value
+            except (pa.ArrowException, TypeError, ValueError, OverflowError):
+                pass  # the reason that was found first says more
+            raise
+
+    return coerce
+
+
 def _day(value: Any) -> Any:
     value = plain_scalar(value)
     if not isinstance(value, datetime.datetime):
@@ -64,7 +84,11 @@ def _day(value: Any) -> Any:
 def loose_elements(value: Any) -> list[Any]:
     """The elements of whatever stands for a list: text is a list of letters, and a dict one of its keys.
 
+    Elements of arrays stay numpy's, whose text is numpy's.
+
     >>> loose_elements("ab"), loose_elements({"a": 1})
     (['a', 'b'], ['a'])
     """
-    return list(value) if isinstance(value, (str, Mapping)) else as_elements(value)
+    if isinstance(value, (str, Mapping)) or (isinstance(value, np.ndarray) and value.ndim):
+        return list(value)
+    return as_elements(value)

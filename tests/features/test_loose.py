@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import CastError, CellCastError
-from datasets_core.features.base import List, Value
+from datasets_core.features.base import List, Sequence, Value
 from datasets_core.features.codec import RowEncoder
+from datasets_core.features.columns import compile_column
 from datasets_core.features.loose import loose_coercer, loose_elements
 from datasets_core.features.schema import Features
 
@@ -55,3 +56,27 @@ def test_an_encoder_is_exact_unless_it_is_told_otherwise() -> None:
     assert RowEncoder(features, is_loose=True).encode(rows).to_pylist() == [{"n": 1, "many": [0, 2]}]
     with pytest.raises(CellCastError, match="no such column"):
         RowEncoder(features).encode(rows)
+
+
+def test_moments_are_dates_and_times_as_old_versions_stored_them() -> None:
+    moment, text = np.datetime64("2020-01-02T03:04:05"), "2020-01-02 03:04:05"
+    pandas = pytest.importorskip("pandas")
+    for arrow_type in (pa.date32(), pa.date64()):
+        made = [pa.scalar(loose_coercer(arrow_type)(value), arrow_type).as_py() for value in (moment, pandas.Timestamp(text))]
+        assert made == [dt.date(2020, 1, 2)] * 2
+    for arrow_type in (pa.time32("s"), pa.time64("us")):
+        coerce = loose_coercer(arrow_type)
+        for value in (moment, pandas.Timestamp(text), dt.datetime.fromisoformat(text)):
+            assert pa.scalar(coerce(value), arrow_type).as_py() == dt.time(3, 4, 5)
+        assert coerce(pandas.NaT) is None
+        with pytest.raises(CastError, match="datetime64"):
+            coerce(np.datetime64("2020-01-02"))
+    assert loose_coercer(pa.date64())(1577934245) == dt.date(1970, 1, 19)
+    with pytest.raises(CastError, match="finer than a s"):
+        loose_coercer(pa.time32("s"))(dt.time(1, 2, 3, 4))
+
+
+def test_elements_of_arrays_have_the_text_that_numpy_gives_them() -> None:
+    column = compile_column(Sequence(Value("string")), is_loose=True)
+    assert column([np.ones((2, 2), int), np.array([0.1], "float32")]).to_pylist() == [["[1 1]", "[1 1]"], ["0.1"]]
+    assert compile_column(Sequence(Sequence(Value("int8"))), is_loose=True)([np.ones((1, 2))]).to_pylist() == [[[1, 1]]]
