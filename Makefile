@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PYTEST_OPTIONS ?=
+PYTEST_OPTIONS ?= -n auto --dist loadfile
 BENCH_OPTIONS ?=
 TEST_EXTRAS ?= test
 

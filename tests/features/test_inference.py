@@ -97,7 +97,6 @@ BOTH = pa.struct({"a": pa.int64(), "b": pa.float64()})
         ([pa.scalar(3), pa.array([1])[0]], pa.int64(), [3, 1]),
         ([pa.array([1])], pa.list_(pa.int64()), [[1]]),
     ],
-    ids=str,
 )
 def test_values_share_the_type_that_holds_them_all(values: list[Any], arrow_type: pa.DataType, stored: list[Any]) -> None:
     array = infer_column(values)

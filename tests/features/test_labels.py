@@ -41,7 +41,6 @@ def test_tuples_and_arrays_of_names_become_lists() -> None:
         {"num_classes": "3"},
         {"names": ["a"], "names_file": "names.txt"},
     ],
-    ids=repr,
 )
 def test_classes_that_contradict_themselves_are_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(ConfigurationError):

@@ -39,7 +39,7 @@ def tarred(format):
         (tarred(tarfile.USTAR_FORMAT), "tar"),
         (tarred(tarfile.GNU_FORMAT), "tar"),
         (tarred(tarfile.PAX_FORMAT), "tar"),
-        (gzip.compress(b"a"), "gz"),
+        (gzip.compress(b"a", mtime=0), "gz"),
         (bz2.compress(b"a"), "bz2"),
         (lzma.compress(b"a"), "xz"),
         (zstandard.ZstdCompressor().compress(b"a"), "zst"),

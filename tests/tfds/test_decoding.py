@@ -32,7 +32,6 @@ def test_some_columns_may_be_read_alone() -> None:
         ({"a": "skip"}, ConfigurationError),
         ({"b": {"d": tfds.decode.SkipDecoding()}}, ConfigurationError),
     ],
-    ids=str,
 )
 def test_decoders_that_fit_nothing_are_refused(decoders: Any, error: Any) -> None:
     with pytest.raises(error):
