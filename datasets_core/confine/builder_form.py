@@ -279,7 +279,7 @@ def _identifier(value: Any) -> str:
 
 def _folder_name(value: Any) -> str:
     check_name(_text(value))
-    if len(os.fsencode(value)) > _LONGEST_NAME or not value.isprintable():
+    if len(os.fsencode(value)) > _LONGEST_NAME or not value.isprintable() or ".incomplete-" in value:
         raise ConfigurationError(f"{value[:100]!r} is no name for a folder. Mend the names in the script.")
     return str(value)
 

@@ -7,6 +7,7 @@ something that not everybody can read is given nothing from outside any more.
 from __future__ import annotations
 
 import ipaddress
+import logging
 import os
 import socket
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from urllib.parse import urlsplit
 from datasets_core import files
 from datasets_core.errors import ConfinementUnavailableError, DeniedAccessError
 from datasets_core.redact import redact
+
+logger = logging.getLogger(__name__)
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -53,6 +56,12 @@ class Granted:
         self.script, self.roots, self._mark = script, tuple(map(os.path.realpath, roots)), mark
         self.holds_user_data = holds_user_data
         self._has_private = os.path.exists(mark)
+        self._told_of: set[str] = set()
+
+    @property
+    def has_private(self) -> bool:
+        """Whether the script was given something that is not public."""
+        return self._has_private
 
     def path(self, path: str) -> str:
         """A path that the script named, as the parent may open it.
@@ -87,6 +96,8 @@ class Granted:
                 raise DeniedAccessError(f"fetch {redact(url)!r}, which is no http(s) URL", path=self.script)
             if len(url) > _LONGEST_URL:
                 raise DeniedAccessError(f"fetch a URL of {len(url):,} characters", path=self.script)
+            if "@" in parts.netloc:
+                raise DeniedAccessError(f"fetch {redact(url)!r}, which holds a user's name", path=self.script)
             host = (parts.hostname, _port(url))
             if host not in known:
                 known[host] = self._addresses(url)
@@ -124,6 +135,15 @@ class Granted:
         for address in found:
             if address.is_link_local or address.is_multicast or address.is_unspecified or str(address) in _SECRETS:
                 raise DeniedAccessError(f"fetch {redact(url)!r}, an address of this machine's own link", path=self.script)
+        parts = urlsplit(redact(url))
+        if any(not address.is_global for address in found) and parts.netloc not in self._told_of:
+            self._told_of.add(parts.netloc)
+            logger.warning(
+                "%s asks this machine to fetch from %s://%s, an address that is not public.",
+                self.script,
+                parts.scheme,
+                parts.netloc,
+            )
         return found
 
 

@@ -89,6 +89,7 @@ BUILDER: list[tuple[str, Any]] = [
     ("config_id", ""),
     ("config_id", "a" * 1000),
     ("config_id", "a\nb"),
+    ("config_id", "a.incomplete-1-x"),  # as a folder that a build has not finished
     ("config_id", 5),
     ("config.name", 5),
     ("config.fields", []),

@@ -101,3 +101,17 @@ def test_a_folder_of_its_own_is_given(tmp_path: Path) -> None:
 
 def test_what_is_a_url() -> None:
     assert [is_remote(name) for name in ("http://a/b", "file:///a", "/a", "zip://a::b")] == [True, False, False, True]
+
+
+def test_an_address_that_is_not_public_is_told_of_once(granted: Granted, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        granted.urls(["http://private.test/a"])
+    granted.addresses("http://private.test/b")
+    assert [record.getMessage() for record in caplog.records] == [
+        "reviews.py asks this machine to fetch from http://private.test, an address that is not public."
+    ]
+
+
+def test_a_users_name_goes_to_no_server(granted: Granted) -> None:
+    with pytest.raises(DeniedAccessError, match="holds a user's name"):
+        granted.urls(["http://me:secret@public.test/a"])
