@@ -16,6 +16,7 @@ from datasets_core.errors import ConfigurationError, ManifestError, MissingCheck
 from datasets_core.fetch.checksum import FileRecord, RegisteredFile, VerificationMode, check_registered
 from datasets_core.files import check_writable, disk_errors, is_url, write_atomically
 from datasets_core.meta.checksum_file import CHECKSUMS_NAME, checksums_text, is_file_name, parse_checksums
+from datasets_core.meta.small_files import UnfitFileError, small_bytes
 from datasets_core.redact import redact
 
 logger = logging.getLogger(__name__)
@@ -108,13 +109,17 @@ class Register:
                 check_registered(url, known[url].record, record)
 
 
-def read_registered(path: str | None) -> dict[str, RegisteredFile]:
+def read_registered(path: str | None, *, within: str | None = None) -> dict[str, RegisteredFile]:
     """What is registered of each URL; nothing where there is no file.
+
+    Args:
+        path: the file.
+        within: the folder in which it lies in truth; None where any will do.
 
     Raises:
         ManifestError: the file cannot be understood; names the line.
     """
-    text = _text(path)
+    text = _text(path, within=within)
     if path is None or text is None:
         return {}
     return {url: RegisteredFile(**entry) for url, entry in parse_checksums(text, path=path).items()}
@@ -166,18 +171,17 @@ def register(path: str, found: Mapping[str, RegisteredFile]) -> None:
             write_atomically(path, written.encode("utf-8", "surrogatepass"))
 
 
-def _text(path: str | None) -> str | None:
+def _text(path: str | None, *, within: str | None = None) -> str | None:
     if path is None:
         return None
     try:
-        with open(path, "rb") as handle:
-            data = handle.read(_MAX_BYTES + 1)
+        data = small_bytes(path, most_bytes=_MAX_BYTES, within=within)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except UnfitFileError as error:  # a pipe may never end
+        raise ManifestError(path, str(error)) from error
     except OSError as error:
         raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
-    if len(data) > _MAX_BYTES:
-        raise ManifestError(path, f"it is longer than {_MAX_BYTES:,} bytes")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -10,10 +10,12 @@ from functools import partial
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.registration import read_registered
 from datasets_core.config import settings
 from datasets_core.confine.children import Children, Home
 from datasets_core.confine.confined_builder import ConfinedBuilder, Confinement, confined_class
 from datasets_core.confine.granted import Granted, check_folder
+from datasets_core.meta.checksum_file import CHECKSUMS_NAME
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.naming import dataset_name
@@ -43,7 +45,7 @@ class ConfinedSource:
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:
         """See `Source.recorded`."""
-        return read_folder_card(os.path.dirname(self.script)).infos
+        return read_folder_card(os.path.dirname(self.script), is_confined=True).infos
 
     @property
     def builder_class(self) -> type[DatasetBuilder]:
@@ -52,7 +54,7 @@ class ConfinedSource:
 
     def builder(self) -> DatasetBuilder:
         """See `Source.builder`."""
-        asked, script = self.request, read_script(self.script)
+        asked, script = self.request, read_script(self.script, is_confined=True)
         folder = os.path.dirname(script.path)
         found: DataFilesDict | None = None
         if asked.data_files is not None:
@@ -70,7 +72,7 @@ class ConfinedSource:
                 hash=script_identity(script),
                 data_dir=asked.data_dir,
                 data_files=found,
-                info=recorded_info(folder, name) if name is not None else None,
+                info=recorded_info(folder, name, is_confined=True) if name is not None else None,
             )
         except BaseException:
             held.children.close()
@@ -79,7 +81,7 @@ class ConfinedSource:
         return builder
 
     def _told(self) -> tuple[type[ConfinedBuilder], Confinement]:
-        script = read_script(self.script)
+        script = read_script(self.script, is_confined=True)
         held = self._confinement(script, None)
         try:
             return confined_class(held.children.told(self.request.timeout), script.path), held
@@ -90,8 +92,7 @@ class ConfinedSource:
         """What the script may have: its folder, what is fetched for it, and the files that the user names."""
         asked, folder = self.request, os.path.dirname(script.path)
         check_folder(folder, "The folder of the script")
-        for module in script.modules:
-            Granted(script.path, (folder,), mark="", holds_user_data=False).path(module.path)  # also behind links
+        read_registered(os.path.join(folder, CHECKSUMS_NAME), within=folder)  # and no file of the user behind a link
         downloads = settings().downloads_dir
         if asked.download_config is not None and asked.download_config.cache_dir is not None:
             downloads = os.path.abspath(os.fspath(asked.download_config.cache_dir))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from datasets_core.errors import DatasetNotFoundError, ManifestError, UnknownCon
 from datasets_core.meta.config_entries import Card, ConfigEntry, LazyInfos
 from datasets_core.meta.data_files import DataFilesDict, looking, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.small_files import UnfitFileError, opened
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import infer_format
 from datasets_core.resolve.request import DEFAULT, Request, files_below
@@ -120,30 +120,35 @@ class FolderSource:
         return None if self.request.name is None and self._is_partial else card.infos.get(entry.name)
 
 
-def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None) -> Card:
+def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None, *, is_confined: bool = False) -> Card:
     """What `dataset_infos.json`, `.huggingface.yaml` and `README.md` of a folder say, joined; the last named has the word.
 
     The infos of a config are parsed when they are asked for.
+
+    Args:
+        folder: local, or at a URL.
+        storage_options: for the URL.
+        is_confined: nobody trusts the folder, so that none of them is a link to elsewhere.
 
     Raises:
         ManifestError: one of them is broken.
     """
     card = Card()
     for name in _RECORDS:
-        said = _read_record(files.join(folder, name), storage_options)
+        said = _read_record(files.join(folder, name), storage_options, within=folder if is_confined else None)
         if said is not None:
             card = card.merge(Card(getattr(said, "configs", []), said))
     return card
 
 
-def recorded_info(folder: str, name: str) -> DatasetInfo | None:
+def recorded_info(folder: str, name: str, *, is_confined: bool = False) -> DatasetInfo | None:
     """What the files of `read_folder_card` record of one config of a local folder; read as far as one of them says it.
 
     Raises:
         ManifestError: one of them is broken.
     """
     for record in reversed(_RECORDS):
-        said = _read_record(os.path.join(folder, record), None)
+        said = _read_record(os.path.join(folder, record), None, within=folder if is_confined else None)
         found = None if said is None else said.get(name)
         if found is not None:
             return found
@@ -153,8 +158,8 @@ def recorded_info(folder: str, name: str) -> DatasetInfo | None:
 _RECORDS = ("dataset_infos.json", ".huggingface.yaml", "README.md")
 
 
-def _read_record(path: str, storage_options: dict[str, Any] | None) -> LazyInfos | None:
-    text = read_text(path, storage_options, is_headed=path.endswith(".md"))
+def _read_record(path: str, storage_options: dict[str, Any] | None, *, within: str | None) -> LazyInfos | None:
+    text = read_text(path, storage_options, is_headed=path.endswith(".md"), within=within)
     if text is None:
         return None
     from datasets_core.meta.lazy_card import LazyCard, LazyDatasetInfos  # by yaml: 15 ms that most folders do without
@@ -170,22 +175,24 @@ def _card_of(finished: Manifest) -> Card:
     return Card([ConfigEntry(name, version=None if version in (None, NO_VERSION) else str(version))], {name: info})
 
 
-def read_text(path: str, storage_options: dict[str, Any] | None, *, is_headed: bool = False) -> str | None:
-    """A small file as text, or None where there is none; a README (`is_headed`) as far as its front matter goes."""
+def read_text(
+    path: str, storage_options: dict[str, Any] | None, *, is_headed: bool = False, within: str | None = None
+) -> str | None:
+    """A small file as text, or None where there is none; a README (`is_headed`) as far as its front matter goes.
+
+    A file that lies in truth in another folder than `within`, if that is given, is refused.
+    """
     with looking(path, "read"):
         if not files.is_url(path):
+            if os.path.isdir(path):
+                return None
             try:
-                status = os.stat(path)
+                with opened(path, most_bytes=_MAX_TEXT_BYTES, within=within) as file:
+                    return (_head(file) if is_headed else file.read()).decode("utf-8", errors="replace")
             except (FileNotFoundError, NotADirectoryError):
                 return None
-            if stat.S_ISDIR(status.st_mode):
-                return None
-            if not stat.S_ISREG(status.st_mode):  # a pipe may never end, a device may have no end
-                raise ManifestError(path, "no regular file but a pipe, a device or a socket")
-            if status.st_size > _MAX_TEXT_BYTES:
-                raise ManifestError(path, f"{status.st_size:,} bytes, where at most {_MAX_TEXT_BYTES:,} are read")
-            with open(path, "rb") as file:
-                return (_head(file) if is_headed else file.read()).decode("utf-8", errors="replace")
+            except UnfitFileError as error:  # a pipe may never end, a device may have no end
+                raise ManifestError(path, str(error)) from error
         if files.entry(path, storage_options) is None:
             return None
         with files.open_binary(path, storage_options) as remote:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import hashlib
 import io
 import os
@@ -14,11 +15,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from datasets_core.errors import DatasetNotFoundError, ScriptError
+from datasets_core.meta.small_files import UnfitFileError, small_bytes
 from datasets_core.redact import redact
 from datasets_core.scripting.collected import Collected, collected_imports, files_of
 
-_MOST_BYTES = 32 << 20  # of one module: the largest that are published hold tables of some megabytes
+_MOST_BYTES = 16 << 20  # of one module that the user named or trusted
+_MOST_CONFINED_BYTES = 2 << 20  # of one that nobody trusts: the tree of a text takes some 200 bytes for each of its bytes
+_MOST_CONFINED_IN_ALL = 8 << 20
 ROOT = "datasets_core_scripts"
+_TRUST = "Read it, and pass trust_remote_code=True if you trust it"
+_SLOW_CODECS = frozenset({"idna", "punycode"})  # their time grows with the square of the text
 _REMOTE = re.compile(r"#\s*From:\s*(\S+)")
 
 
@@ -80,18 +86,27 @@ class Script:
         return f"{self.package}.{identifier(module.name) if module is self.modules[0] else module.name}"
 
 
-def read_script(path: str | os.PathLike[str]) -> Script:
+def read_script(path: str | os.PathLike[str], *, is_confined: bool = False) -> Script:
     """Read a script and the modules beside it that it imports relatively, without running any of it.
+
+    Args:
+        path: the script.
+        is_confined: nobody trusts it, so that nothing is read for it but what lies in its folder in truth, and little of that.
 
     Raises:
         DatasetNotFoundError: no such file.
-        ScriptError: no Python, a relative import of what is not in the script's folder, or one from a URL.
+        ScriptError: no Python, a relative import of what is not in the script's folder, one from a URL, or too large.
     """
     full = os.path.abspath(os.fspath(path))
     folder, stem = os.path.dirname(full), os.path.basename(full).removesuffix(".py")
-    modules = [_read_module(full, stem)]
+    within, num_bytes = folder if is_confined else None, 0
+    modules = [_read_module(full, stem, within=within)]
     names = {stem, ""}
     for module in modules:  # grows while it is walked
+        num_bytes += len(module.text)
+        if is_confined and num_bytes > _MOST_CONFINED_IN_ALL:
+            what = f"it and the modules that it imports have more than {_MOST_CONFINED_IN_ALL:,} bytes"
+            raise ScriptError(full, what, advice=_TRUST)
         inside = module.name.split(".") if module.is_package else module.name.split(".")[:-1]
         if module is modules[0]:
             inside = []  # the dots of its name are those of a file
@@ -103,7 +118,8 @@ def read_script(path: str | os.PathLike[str]) -> Script:
             for name, found in files:
                 if name not in names:
                     names.add(name)
-                    modules.append(_read_module(found, name, is_certain=module.is_certain and not wanted.guarded))
+                    is_certain = module.is_certain and not wanted.guarded
+                    modules.append(_read_module(found, name, is_certain=is_certain, within=within))
     return Script(full, tuple(modules))
 
 
@@ -114,19 +130,19 @@ def _root_of(module: Module, folder: str) -> str:
     return plain.removesuffix(os.path.join(os.sep, *parts)) if plain.endswith(os.path.join(os.sep, *parts)) else folder
 
 
-def _read_module(path: str, name: str, *, is_certain: bool = True) -> Module:
+def _read_module(path: str, name: str, *, is_certain: bool = True, within: str | None = None) -> Module:
     try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):  # a pipe may never end
-            raise DatasetNotFoundError(f"The script {path} is no file but a folder, a pipe or a device. Check the path.")
-        if status.st_size > _MOST_BYTES:
-            raise ScriptError(path, f"it has {status.st_size:,} bytes, where at most {_MOST_BYTES:,} are read")
-        with open(path, "rb") as file:
-            return Module(name, path, file.read(), os.path.basename(path) == "__init__.py", is_certain)
-    except DatasetNotFoundError:
-        raise
+        is_file = stat.S_ISREG(os.stat(path).st_mode)
+        most = _MOST_BYTES if within is None else _MOST_CONFINED_BYTES
+        text = small_bytes(path, most_bytes=most, within=within)
+    except UnfitFileError as error:
+        if not is_file:  # a pipe may never end
+            message = f"The script {path} is no file but a folder, a pipe or a device. Check the path."
+            raise DatasetNotFoundError(message) from error
+        raise ScriptError(path, f"it is {error}", advice="Check the path" if within is None else _TRUST) from error
     except OSError as error:
         raise DatasetNotFoundError(f"The script {path} cannot be read: {error.strerror}. Check the path.") from error
+    return Module(name, path, text, os.path.basename(path) == "__init__.py", is_certain)
 
 
 def _beside(folder: str, inside: list[str], wanted: Relative, path: str) -> list[tuple[str, str]]:
@@ -203,14 +219,16 @@ def scan(path: str, text: bytes) -> Imports:
         ScriptError: the text is no Python; names the line.
     """
     try:
+        if codecs.lookup(tokenize.detect_encoding(io.BytesIO(text).readline)[0]).name in _SLOW_CODECS:
+            raise ScriptError(path, "it is written in an encoding that no script needs", advice="Write it as UTF-8")
         tree = ast.parse(text, path)
+        _refuse_remote(tree, path, text)
     except SyntaxError as error:
         raise ScriptError(path, f"it is no Python ({error.msg})", line=error.lineno or None) from error
-    except ValueError as error:  # a null byte
+    except (ValueError, tokenize.TokenError) as error:  # a null byte
         raise ScriptError(path, f"it is no Python ({error})") from error
     except (RecursionError, MemoryError) as error:
         raise ScriptError(path, "its expressions are nested too deep") from error
-    _refuse_remote(tree, path, text)
     relative: list[Relative] = []
     needed: list[tuple[str, int]] = []
     collected: list[Collected] = []
@@ -243,8 +261,10 @@ def _import_nodes(tree: ast.AST) -> Iterator[tuple[ast.Import | ast.ImportFrom, 
 
 
 def _catches_missing(handler: ast.ExceptHandler) -> bool:
-    caught = "" if handler.type is None else ast.unparse(handler.type)
-    return handler.type is None or any(name in caught for name in ("ImportError", "ModuleNotFoundError", "Exception"))
+    if handler.type is None:
+        return True
+    caught = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(handler.type)}  # no recursion
+    return any(each in str(name) for name in caught for each in ("ImportError", "ModuleNotFoundError", "Exception"))
 
 
 def _refuse_remote(tree: ast.AST, path: str, text: bytes) -> None:

@@ -253,7 +253,7 @@ def test_a_builder_without_a_script_has_nowhere_to_register(tmp_path: Path) -> N
 def test_a_folder_that_cannot_be_written_is_told_before_anything_is_downloaded(script: Path, site: tuple[Path, str]) -> None:
     script.with_name("checksums.tsv").mkdir()
     (site[0] / "a.txt").unlink()  # so that a download would fail
-    with pytest.raises(ManifestError, match="cannot be read"):
+    with pytest.raises(ManifestError, match="no regular file"):
         _prepare(script, register_checksums=True)
 
 
@@ -308,3 +308,18 @@ def test_a_name_that_the_author_gave_stays(tmp_path: Path) -> None:
     assert read_registered(path) == {"https://x/a": RegisteredFile(2, "1" * 64, "by_hand.zip")}
     register(path, {})
     assert checksums_path(int) is None
+
+
+def test_pipes_devices_and_what_lies_elsewhere_are_no_registers(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name in ("pipe", "zero"):
+        with pytest.raises(ManifestError, match="no regular file"):
+            read_registered(str(tmp_path / name))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "elsewhere").write_text("https://example.org/a 12 None\n")
+    (tmp_path / "folder" / "checksums.tsv").symlink_to(tmp_path / "elsewhere")
+    path = str(tmp_path / "folder" / "checksums.tsv")
+    assert len(read_registered(path)) == 1
+    with pytest.raises(ManifestError, match="leads out of its folder"):
+        read_registered(path, within=str(tmp_path / "folder"))

@@ -20,6 +20,7 @@ from datasets_core.confine.layers import layers
 from datasets_core.errors import (
     ConfinementUnavailableError,
     DeniedAccessError,
+    ManifestError,
     MissingDependencyError,
     ScriptError,
     UnknownConfigError,
@@ -153,8 +154,17 @@ def test_a_module_that_is_a_link_to_a_file_of_the_user_is_not_read_out(folder: P
     (tmp_path / "token.env").write_text("WORDS = ['hf_secret']")
     (folder / "words.py").unlink()
     (folder / "words.py").symlink_to(tmp_path / "token.env")
-    with pytest.raises(DeniedAccessError, match=r"tried to read .*words\.py"):
+    with pytest.raises(ScriptError, match=r"words\.py: it is a link that leads out of its folder"):
         resolve(Request(str(folder)))
+
+
+@pytest.mark.parametrize("name", ["dataset_infos.json", ".huggingface.yaml", "README.md", "checksums.tsv"])
+def test_what_is_recorded_beside_a_script_is_no_file_of_the_user(folder: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret").write_text("{}" if name.endswith("json") else "")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(tmp_path / "secret")
+    with pytest.raises(ManifestError, match="a link that leads out of its folder"):
+        resolve(Request(str(folder), name="de"))
 
 
 def test_a_config_names_no_files_of_the_user(folder: Path, tmp_path: Path) -> None:

@@ -158,3 +158,65 @@ def test_a_pipe_and_a_file_of_gigabytes_are_no_scripts(tmp_path: Path) -> None:
         read_script(tmp_path / "pipe.py")
     with pytest.raises(ScriptError, match="1,073,741,824 bytes"):
         read_script(tmp_path / "large.py")
+
+
+def _refused(path: Path, words: str) -> None:
+    with pytest.raises(ScriptError, match=words) as caught:
+        read_script(path, is_confined=True)
+    assert "trust_remote_code=True" in str(caught.value)
+
+
+def test_nothing_outside_its_folder_is_read_for_a_script_that_nobody_trusts(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("hf_secret")
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text("")
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "creds.py").symlink_to("../token")
+    (folder / "pack").symlink_to("../pack")
+    (folder / "inner" / "__init__.py").symlink_to("../../token")
+    guarded = "try:\n    from . import creds\nexcept ImportError: 0"
+    for text in ("from .creds import x", "from .pack import x", "from .inner import x", guarded):
+        _refused(_script(folder, text), r"a link that leads out of its folder")
+    (folder / "main.py").unlink()
+    (folder / "main.py").symlink_to("../token")
+    _refused(folder / "main.py", r"main\.py: it is a link that leads out")
+
+
+def test_links_inside_the_folder_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("real")
+    path = _script(tmp_path / "real", "from .a import x", b="x = 1")
+    (path.parent / "a.py").symlink_to("b.py")
+    assert [each.name for each in read_script(tmp_path / "link" / "main.py", is_confined=True).modules] == ["main", "a"]
+
+
+def test_a_collection_above_its_folder_is_none_of_a_script_that_nobody_trusts(tmp_path: Path) -> None:
+    folder = tmp_path / "tensorflow_datasets" / "mine"
+    path = _script(folder, "from tensorflow_datasets.other import x")
+    (tmp_path / "tensorflow_datasets" / "other.py").write_text("x = 1")
+    assert len(read_script(path).modules) == 2
+    _refused(path, "out of its folder")
+
+
+def test_texts_that_are_too_large_are_not_parsed(tmp_path: Path) -> None:
+    _refused(_script(tmp_path, "x;" * (1 << 20) + "x"), "2,097,153 bytes, where at most 2,097,152")
+    names = [f"m{number}" for number in range(5)]
+    beside = dict.fromkeys(names, "#" * (2 << 20))
+    _refused(_script(tmp_path, f"from . import {', '.join(names)}", **beside), "more than 8,388,608 bytes")
+    with open(tmp_path / "main.py", "wb") as file:
+        file.truncate((16 << 20) + 1)
+    with pytest.raises(ScriptError, match="where at most 16,777,216 are read"):
+        read_script(tmp_path / "main.py")
+
+
+@pytest.mark.parametrize("caught", ["a" + ".a" * 900, "-" * 90 + "a"])
+def test_odd_trees_are_no_failure_of_the_parser(caught: str) -> None:
+    assert scan("a.py", f"try: pass\nexcept {caught}: pass".encode()).relative == ()
+
+
+@pytest.mark.parametrize(
+    "text", [b"# coding: punycode\n" + b"a" * 100_000, b"# coding: none\n", b"x = (" * 5000, b"\xff = 1  # From:"]
+)
+def test_texts_that_are_hard_to_parse_are_refused(text: bytes) -> None:
+    with pytest.raises(ScriptError, match="it is"):
+        scan("a.py", text)
