@@ -7,7 +7,7 @@ can act on them.  Each class also inherits the builtin that a caller would expec
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from datasets_core.redact import redact
@@ -358,14 +358,28 @@ class MissingDependencyError(DatasetsCoreError, ImportError):
         needed_for: what needs it, as the subject of a sentence.
         install: its name for pip, if that is another.
         said: what the package that misses it says, shown where `package` is None.
+        more: the other packages that it needs and that are not installed either, each with its name for pip.
     """
 
-    def __init__(self, package: str | None, *, needed_for: str, install: str | None = None, said: str | None = None) -> None:
+    def __init__(
+        self,
+        package: str | None,
+        *,
+        needed_for: str,
+        install: str | None = None,
+        said: str | None = None,
+        more: Sequence[tuple[str, str]] = (),
+    ) -> None:
         self.package, self.needed_for, self.install, self.said = package, needed_for, install or package, said
+        self.more = tuple(more)
         if package is None:
             super().__init__(
                 f"{needed_for} needs a package that is not installed: {(said or 'its name is not known').rstrip('.')}."
             )
+        elif self.more:
+            names = ", ".join(repr(name) for name in (package, *(name for name, _ in self.more)))
+            run = " ".join(repr(name) for name in dict.fromkeys((self.install, *(name for _, name in self.more))))
+            super().__init__(f"{needed_for} needs packages that are not installed: {names}. Run: pip install {run}")
         else:
             what = f"{needed_for} needs the package {package!r}, which is not installed."
             super().__init__(f"{what} Run: pip install {self.install!r}")

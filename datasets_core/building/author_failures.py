@@ -104,6 +104,12 @@ def asked(builder: object, deadline: Deadline | None, work: Callable[[], T], *, 
         ) from error
 
 
+def missed_manual_dir(error: TypeError) -> TypeError:
+    """The failure of code that made a path of `dl_manager.manual_dir`, which is None, with what to do."""
+    words = f"{error} (dl_manager.manual_dir is None; pass the folder of the files that you fetched yourself as data_dir=)"
+    return TypeError(words).with_traceback(error.__traceback__)
+
+
 def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any) -> NoReturn:
     """Say that the author's code failed.
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 from datasets_core._version import __version__
 from datasets_core.building import checks
 from datasets_core.building.arrivals import Arrivals
-from datasets_core.building.author_failures import asked
+from datasets_core.building.author_failures import asked, missed_manual_dir
 from datasets_core.building.author_places import hook_place
 from datasets_core.building.bump import check_bump
 from datasets_core.building.generate import run_job
@@ -368,8 +368,13 @@ def named_splits(builder: Builder, dl_manager: Any, *, deadline: Deadline | None
         raise ManualDownloadError(builder.label, str(instructions))
 
     def name_them() -> tuple[Any, list[Any] | None]:
-        named = builder.split_generators(dl_manager)
-        return named, list(named) if isinstance(named, Iterable) else None
+        try:
+            named = builder.split_generators(dl_manager)
+            return named, list(named) if isinstance(named, Iterable) else None
+        except TypeError as error:
+            if getattr(dl_manager, "misses_manual_dir", False) and "None" in str(error):
+                raise missed_manual_dir(error) from error
+            raise
 
     timer = deadline if builder.is_stopped_by_timer else None
     named, splits = asked(builder, timer, name_them, doing="naming its splits", label=builder.label)

@@ -66,6 +66,7 @@ class DownloadManager:
         downloaded_paths, extracted_paths: what was asked for → where it is.
         local_paths: files of this disk that were asked for, as they are or to be unpacked.
         skips_junk: files that systems and editors left in an archive are not unpacked.
+        misses_manual_dir: whether `manual_dir` was asked for, and there was none.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -77,6 +78,7 @@ class DownloadManager:
 
     is_streaming = False
     skips_junk: bool = False
+    misses_manual_dir: bool = False
 
     def __init__(
         self,
@@ -118,6 +120,7 @@ class DownloadManager:
     @property
     def manual_dir(self) -> str | None:
         """The folder of files that the user fetched by hand."""
+        self.misses_manual_dir = self.data_dir is None
         return self.data_dir
 
     @property

@@ -152,19 +152,22 @@ def _arrive(script: Script) -> _Shipped:
 
 
 def _check_packages(script: Script) -> None:
+    missing: dict[str, tuple[str, int]] = {}
     for module in script.modules:
-        if not module.is_certain:
-            continue
-        for package, line in scan(module.path, module.text).needed:
+        for package, line in scan(module.path, module.text).needed if module.is_certain else ():
             if face_of(package) is None and not is_installed(package):
-                _refuse(package, module.path, line)
+                missing.setdefault(package, (module.path, line))
+    if missing:
+        first, *others = missing
+        _refuse(first, *missing[first], [(name, distribution(name)) for name in others])
 
 
-def _refuse(package: str, path: str, line: int) -> NoReturn:
+def _refuse(package: str, path: str, line: int, more: list[tuple[str, str]]) -> NoReturn:
     if os.path.exists(os.path.join(os.path.dirname(path), f"{package}.py")):
         advice = f"Import the file beside the script relatively: 'from .{package} import …'"
         raise ScriptError(path, f"it imports {package!r}, which is no installed package", line=line, advice=advice)
-    raise MissingDependencyError(package, needed_for=f"The script {path}, line {line},", install=distribution(package))
+    where = f"The script {path}, line {line},"
+    raise MissingDependencyError(package, needed_for=where, install=distribution(package), more=more)
 
 
 def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:

@@ -1,9 +1,11 @@
 """The words for code of an author that fails."""
 
+import os
 from types import SimpleNamespace
 
 import pytest
 
+from datasets_core import DatasetInfo, GeneratorBasedBuilder, SplitGenerator
 from datasets_core.building.author_failures import begin, describe, fail, place_of
 from datasets_core.errors import DatasetGenerationError, MissingDependencyError
 
@@ -42,6 +44,23 @@ def test_a_package_that_is_missing_when_rows_are_made_is_named():
 
     with pytest.raises(MissingDependencyError, match=rf"reviews, in {__file__}, line \d+, needs the package 'no_such_package'"):
         begin(PART, Lacking())
+
+
+@pytest.mark.parametrize("is_streaming", [False, True])
+def test_a_path_of_a_manual_dir_that_was_not_given_is_told_with_what_to_do(tmp_path, is_streaming):
+    class Manual(GeneratorBasedBuilder):
+        def _info(self):
+            return DatasetInfo()
+
+        def _split_generators(self, dl_manager):
+            return [SplitGenerator("train", {"path": os.path.join(dl_manager.manual_dir, "a.txt")})]
+
+        def _generate_examples(self, path):
+            yield 0, {"path": path}
+
+    builder = Manual(cache_dir=str(tmp_path))
+    with pytest.raises(DatasetGenerationError, match=r"manual_dir is None; pass the folder .* as data_dir="):
+        list(builder.as_streaming_dataset("train")) if is_streaming else builder.download_and_prepare()
 
 
 def test_an_error_without_words_is_its_kind():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import sys
 import threading
 from pathlib import Path
@@ -179,6 +180,19 @@ def test_a_missing_package_is_named_and_nothing_runs(tmp_path: Path) -> None:
     path = _write(tmp_path, _text(before="raise SystemExit('ran')\n", after="\nimport not_there_at_all.x\n"))
     with pytest.raises(MissingDependencyError, match=r"main\.py, line 16, needs the package 'not_there_at_all'"):
         load_script(path)
+
+
+def test_all_missing_packages_are_named_at_once(tmp_path: Path) -> None:
+    _write(tmp_path, "import third_one, not_there\n", "other.py")
+    path = _write(tmp_path, _text(before="import not_there, json\nfrom .other import x\nimport second_one.x\n"))
+    with pytest.raises(
+        MissingDependencyError,
+        match=r"main\.py, line \d+, needs packages that are not installed: 'not_there', 'second_one', 'third_one'\. "
+        "Run: pip install 'not_there' 'second_one' 'third_one'",
+    ) as caught:
+        load_script(path)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.package, again.more) == ("not_there", (("second_one", "second_one"), ("third_one", "third_one")))
 
 
 def test_a_package_that_a_function_imports_is_missed_when_it_is_called(tmp_path: Path) -> None:
