@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO, cast
+from collections.abc import Mapping
+from typing import Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.confine.asked_downloads import CONFIG_FIELDS
+from datasets_core.confine.fetched_before import FetchedBefore
 from datasets_core.confine.granted import Granted, is_remote
 from datasets_core.confine.reported import head_of
-from datasets_core.errors import DatasetBuildError, DatasetsCoreError, DeniedAccessError, DownloadError
+from datasets_core.errors import DatasetBuildError, DatasetGenerationError, DatasetsCoreError, DeniedAccessError, DownloadError
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.http import TransientError
 from datasets_core.redact import redact
@@ -23,6 +25,10 @@ Record = dict[str, dict[str, str]]
 _MOST_NAMES = 1_000_000
 _MOST_OPEN = 256
 _MOST_BYTES = 1 << 20  # of one answer
+_FARTHEST = 1 << 62
+_NAMED = ("download", "extract", "extract shown", "fetch", "locate", "open", "enforced", "whole folder", "whole file")
+_OF_STREAMS = ("fetch", "locate", "open", "enforced", "whole folder", "whole file", "read", "seek", "close")
+_BY_HAND = "fetched by hand"
 
 
 def confined_manager(manager: Any, granted: Granted, folder: str) -> Any:
@@ -74,7 +80,11 @@ class Answers:
         folder: of downloads, readable for the script.
         manager: fetches and unpacks; None answers from the record alone.
         record: what was answered before; it grows.
-        blind: what a run of the script that cannot see the user's files asks for; None where there are none, or in such a run.
+        before: what was fetched before the script could read the user's files, and all that it is given; None: anything.
+        is_blind: this is the run before.
+
+    Attributes:
+        asked: the URLs that were asked for, in order.
     """
 
     def __init__(
@@ -85,46 +95,65 @@ class Answers:
         folder: str,
         manager: Any = None,
         record: Record | None = None,
-        blind: Callable[[], Record] | None = None,
+        before: FetchedBefore | None = None,
+        is_blind: bool = False,
     ) -> None:
         self._granted, self._base_path, self._folder, self._manager = granted, base_path, folder, manager
         self.record: Record = {} if record is None else record
-        self._blind, self._from_blind = blind, cast("Record | None", None)
-        self._open: dict[int, BinaryIO] = {}
+        self.asked: dict[str, None] = {}
+        self._before, self._is_blind = before, is_blind
+        self._open: dict[int, tuple[BinaryIO, bool]] = {}
         self._num_opened = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_blind": None, "_open": {}}
+        return {**self.__dict__, "_open": {}}
 
     def __call__(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer: what was asked for, or an error for the script to raise."""
-        try:
-            asked = question.get("ask")
-            if asked in ("read", "seek", "close"):
-                return self._of_open(str(asked), question)
-            if asked == "recorded":
-                recorder = getattr(self._manager, "get_recorded_sizes_checksums", None)
-                return {"recorded": {} if recorder is None else recorder()}
-            names = question.get("names")
-            if not isinstance(names, list) or len(names) > _MOST_NAMES or not all(isinstance(name, str) for name in names):
-                raise self._no_question()
-            if asked in ("download", "extract", "extract shown", "fetch", "locate"):
-                return {"places": self._places(str(asked), names)}
-            if asked in ("whole folder", "whole file") and len(names) == 1 and names[0] in self.record.get("fetch", ()):
-                if self._manager is not None:
-                    self._manager.tell_whole(names[0], is_folder=asked == "whole folder")
-                return {}
-            if asked in ("open", "enforced") and len(names) == 1 and is_remote(names[0]):
-                self._check([names[0]])
-                return self._opened(names[0]) if asked == "open" else {"is_enforced": self._manager.is_enforced(names[0])}
-            raise self._no_question()
-        except DatasetsCoreError as error:
-            return head_of(error)
-        except (OSError, ValueError, TransientError) as error:
-            return head_of(DownloadError(self._granted.script, f"reading failed ({error})"))
+        """The answer: what was asked for, or an error for the script to raise.
 
-    def _no_question(self) -> DatasetBuildError:
-        return DatasetBuildError(f"{self._granted.script} asks what is no question. Do not trust it.")
+        Raises:
+            DatasetGenerationError: no code of ours asks so; nothing is answered, and the process is ended.
+        """
+        self._check_form(question)
+        try:
+            return self._answered(question["ask"], question)
+        except DatasetsCoreError as error:
+            return _told(error)
+        except (OSError, ValueError, TransientError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            return _told(DownloadError(self._granted.script, f"reading failed ({reason})"))
+
+    def _check_form(self, question: Mapping[str, Any]) -> None:
+        """Refuse what cannot have been asked by the code of ours that runs beside the script."""
+        asked, names = question.get("ask"), question.get("names")
+        is_good = asked in ("recorded", "read", "seek", "close", *_NAMED)
+        if asked in _NAMED:
+            is_good = isinstance(names, list) and len(names) <= _MOST_NAMES and all(isinstance(name, str) for name in names)
+            is_good = is_good and (asked in ("download", "extract", "extract shown", "fetch", "locate") or len(names) == 1)  # type: ignore[arg-type]
+        if asked in _OF_STREAMS and self._manager is not None:
+            is_good = is_good and getattr(self._manager, "is_streaming", False)
+        if asked in ("read", "seek", "close"):
+            numbers = [question.get(name, 0) for name in ("handle", "size", "offset", "whence")]
+            is_good = is_good and all(type(number) is int and abs(number) < _FARTHEST for number in numbers)
+            is_good = is_good and question.get("whence", 0) in (0, 1, 2)
+        if not is_good:
+            raise DatasetGenerationError(f"{self._granted.script} asks what is no question. Do not trust it.")
+
+    def _answered(self, asked: str, question: Mapping[str, Any]) -> dict[str, Any]:
+        if asked in ("read", "seek", "close"):
+            return self._of_open(asked, question)
+        if asked == "recorded":
+            recorder = getattr(self._manager, "get_recorded_sizes_checksums", None)
+            return {"recorded": {} if recorder is None else recorder()}
+        names: list[str] = question["names"]
+        if asked in ("whole folder", "whole file"):
+            if self._manager is not None and names[0] in self.record.get("fetch", ()):
+                self._manager.tell_whole(names[0], is_folder=asked == "whole folder")
+            return {}
+        if asked in ("open", "enforced"):
+            self._check(names)
+            return self._opened(names[0]) if asked == "open" else {"is_enforced": self._manager.is_enforced(names[0])}
+        return {"places": self._places(asked, names)}
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
@@ -133,37 +162,46 @@ class Answers:
         new = [name for name in dict.fromkeys(names) if name not in known]
         if new:
             if self._manager is None:
-                raise DatasetBuildError(
-                    f"{self._granted.script} asks for {redact(new[0])!r} in another process, and did not when its splits were "
-                    "named. Mend the script: it must ask for the same files each time."
-                )
+                raise self._unasked(new[0])
             if not what.startswith("extract"):
                 self._check([name for name in new if is_remote(name)])
             known.update(zip(new, getattr(self, f"_{what.replace(' ', '_')}")(new), strict=True))
         return [known[name] for name in names]
 
+    def _unasked(self, name: str) -> DatasetBuildError:
+        return DatasetBuildError(
+            f"{self._granted.script} asks for {redact(name)!r} in another process, and did not when its splits were "
+            "named. Mend the script: it must ask for the same files each time."
+        )
+
     def _check(self, urls: list[str]) -> None:
         """See that URLs may be asked for."""
         if self._manager is None:
-            raise self._no_question()
-        if urls and self._granted.holds_user_data:
-            if self._from_blind is None:
-                self._from_blind = {} if self._blind is None else self._blind()
-            before = {name for asked in self._from_blind.values() for name in asked}
+            raise self._unasked(urls[0])
+        if self._before is not None:
             for url in urls:
-                if url not in before:
-                    tried = f"fetch {redact(url)!r} after it could read your own files"
-                    raise DeniedAccessError(tried, path=self._granted.script)
+                self._before.place(url)
+            return
+        if urls and self._granted.holds_user_data:
+            raise DeniedAccessError(f"fetch {redact(urls[0])!r} after it could read your own files", path=self._granted.script)
         self._granted.urls(urls)
+        self.asked.update(dict.fromkeys(urls))
 
     def _download(self, names: list[str]) -> list[str]:
         for name in names:
             if not is_remote(name):
                 self._local(name)
-        return [self._readable(os.fspath(place)) for place in self._manager.download(names)]
+        if self._before is not None:
+            places = [self._before.place(name) if is_remote(name) else self._manager.download([name])[0] for name in names]
+        else:
+            places = self._manager.download(names)
+        return [self._readable(os.fspath(place)) for place in places]
 
     def _fetch(self, names: list[str]) -> list[str]:
-        return [self._readable(self._manager.fetch(name)) for name in names]
+        return [self._readable(self._whole(name) if is_remote(name) else self._local(name)) for name in names]
+
+    def _whole(self, url: str) -> str:
+        return str(self._manager.fetch(url)) if self._before is None else self._before.place(url)
 
     def _locate(self, names: list[str]) -> list[str]:
         """Where files are that need not be fetched; "" for others."""
@@ -199,7 +237,12 @@ class Answers:
         try:
             self._granted.path(place)
         except DeniedAccessError:
-            copy = os.path.join(self._folder, "copied", os.path.basename(place))
+            if self._is_blind:  # the user's own: neither that it is there nor its name is told
+                return os.path.join(self._folder, _BY_HAND)
+            if isinstance(self._manager, DownloadManager):
+                raise
+            part = hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+            copy = os.path.join(self._folder, "copied", part, os.path.basename(place))
             os.makedirs(os.path.dirname(copy), exist_ok=True)
             if os.path.isdir(place):
                 shutil.copytree(place, copy, dirs_exist_ok=True)
@@ -213,26 +256,38 @@ class Answers:
     def _opened(self, url: str) -> dict[str, Any]:
         if len(self._open) >= _MOST_OPEN:
             raise DatasetBuildError(f"{self._granted.script} has {_MOST_OPEN} files open. Close them when they are read.")
-        held = self._manager.held(url)
+        held = self._manager.held(url) if self._before is None else self._before.place(url)
         data: BinaryIO = self._manager.stream(url) if held is None else open(held, "rb")  # noqa: SIM115  # the script closes it
         self._num_opened += 1
-        self._open[self._num_opened] = data
+        self._open[self._num_opened] = data, held is None and not self._granted.has_private
         return {"handle": self._num_opened, "seekable": data.seekable()}
 
     def _of_open(self, what: str, question: Mapping[str, Any]) -> dict[str, Any]:
-        number = question.get("handle")
-        data = self._open.get(number) if isinstance(number, int) else None
-        if data is None:
-            raise self._no_question()
+        number = question.get("handle", 0)
+        if number not in self._open:
+            raise DatasetBuildError(f"{self._granted.script} reads a file that is not open. Open it anew.")
+        data, is_public = self._open[number]
+        if what == "close":
+            del self._open[number]
+            data.close()
+            return {}
+        if is_public and self._granted.has_private:  # each part that is read is asked for, and says what was read elsewhere
+            tried = "read more of a public file after it was given files that are not public"
+            raise DeniedAccessError(tried, path=self._granted.script)
         if what == "read":
-            return {"data": base64.b64encode(data.read(min(int(question.get("size", 0)), _MOST_BYTES))).decode("ascii")}
-        if what == "seek":
-            return {"position": data.seek(int(question.get("offset", 0)), int(question.get("whence", 0)))}
-        self._open.pop(cast(int, number)).close()
-        return {}
+            size = max(0, min(question.get("size", 0), _MOST_BYTES))
+            return {"data": base64.b64encode(data.read(size)).decode("ascii")}
+        return {"position": data.seek(question.get("offset", 0), question.get("whence", 0))}
 
     def close(self) -> None:
         """Close what the script left open."""
         opened, self._open = self._open, {}
-        for data in opened.values():
+        for data, _ in opened.values():
             data.close()
+
+
+def _told(error: DatasetsCoreError) -> dict[str, Any]:
+    """An error as an answer; where the code of the parent lies is no matter of the script's."""
+    head = head_of(error)
+    head["error"]["traceback"] = []
+    return head

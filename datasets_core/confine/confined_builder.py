@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import logging
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -20,10 +20,11 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import Encoded, Part, Reread, SplitGenerator
 from datasets_core.config import settings
-from datasets_core.confine.answers import Answers, Record, confined_manager, manager_form
+from datasets_core.confine.answers import Answers, confined_manager, manager_form
 from datasets_core.confine.builder_form import BuilderFacts, ClassFacts, files_form
 from datasets_core.confine.children import Children
 from datasets_core.confine.denials import warn_of
+from datasets_core.confine.fetched_before import FetchedBefore
 from datasets_core.confine.gen_values import decoded, encoded, given_back, held_value, refused
 from datasets_core.confine.granted import Granted
 from datasets_core.confine.pipe import Message
@@ -90,6 +91,8 @@ class ConfinedBuilder(DatasetBuilder):
         self._denied: tuple[str, ...] = ()
         self._is_preparing = False
         self._answers: Answers | None = None  # what a script asks for while its rows are streamed
+        self._before: FetchedBefore | None = None
+        self._before_of: Any = None
         script = confinement.children.script
         self._facts = BuilderFacts.of(confinement.children.made(_make_request(said), deadline), script=script)
         super().__init__(**{name: value for name, value in said.items() if name in _TOLD})
@@ -185,35 +188,42 @@ class ConfinedBuilder(DatasetBuilder):
         """See `DatasetBuilder.split_generators`."""
         held = self._confinement
         folder, base_path = held.children.home.files, getattr(dl_manager, "_base_path", None) or held.folder
-        record: Record = {}
-
         form = manager_form(dl_manager, held.children.script, base_path=base_path, folder=folder)
-
-        def answers(granted: Granted, kept: Record, blind: Callable[[], Record] | None) -> Answers:
-            manager = confined_manager(dl_manager, granted, folder)
-            return Answers(granted, base_path=base_path, folder=folder, manager=manager, record=kept, blind=blind)
-
-        def asked_blind() -> Record:
-            kept: Record = {}
-            if held.blind is not None:
-                children, granted = held.blind
-                children.make = held.children.make
-                own = answers(granted, kept, None)
-                with contextlib.suppress(DatasetsCoreError):  # it cannot see what it may need: what it asked for counts
-                    children.named(request, own, own, self._deadline)
-                children.close()
-            return kept
-
         request = {"do": "split_generators", "downloads": form}
-        live = answers(held.granted, record, asked_blind)
         is_streaming = bool(getattr(dl_manager, "is_streaming", False))
-        replay = live if is_streaming else Answers(held.granted, base_path=base_path, folder=folder, record=record)
+        manager = confined_manager(dl_manager, held.granted, folder)
+
+        def answers(granted: Granted, **how: Any) -> Answers:
+            return Answers(granted, base_path=base_path, folder=folder, **how)
+
+        before = None
+        if held.blind is not None:
+            before = self._before if is_streaming and self._before_of is dl_manager else None
+            if before is None:
+                before = self._fetched_before(request, answers(held.blind[1], manager=manager, is_blind=True), manager)
+            self._before, self._before_of = (before, dl_manager) if is_streaming else (None, None)
+        live = answers(held.granted, manager=manager, before=before)
+        replay = live if is_streaming else answers(held.granted, record=live.record)
         self._answers = live if is_streaming else None
         told = held.children.named(request, live, replay, self._deadline)
         self._hear(told)
         splits = [_split_of(entry, held.children.script) for entry in told.get("splits", ())]
         self._splits = {split.name: split.gen_kwargs for split in splits}
         return splits
+
+    def _fetched_before(self, request: dict[str, Any], answers: Answers, manager: Any) -> FetchedBefore:
+        """What a run of the script asks for that cannot see the user's files: whatever came of it, that is fetched."""
+        held = self._confinement
+        assert held.blind is not None
+        children = held.blind[0]
+        children.make = held.children.make
+        try:
+            with contextlib.suppress(DatasetsCoreError):  # it may need what it cannot see: what it asked for counts
+                children.named(request, answers, answers, self._deadline)
+        finally:
+            answers.close()
+            children.close()
+        return FetchedBefore(held.children.script, answers.asked, manager)
 
     def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
         """See `DatasetBuilder.encoded_rows`."""
@@ -273,7 +283,7 @@ class ConfinedBuilder(DatasetBuilder):
             with contextlib.closing(
                 self._confinement.children.stream(request, lambda: job.deadline, doing="finding a row")
             ) as replies:
-                (message,) = replies
+                message = self._only(replies)
         except DatasetsCoreError:  # of an error, the rest is told without the place
             return None
         place = message.head.get("place")
@@ -295,9 +305,20 @@ class ConfinedBuilder(DatasetBuilder):
         with contextlib.closing(
             self._confinement.children.stream(request, lambda: self._deadline, doing="joining types")
         ) as replies:
-            (message,) = replies
-        form = message.head.get("type")
-        return None if form is None else self._schema_of(form).types[0]
+            form = self._only(replies).head.get("type")
+        if form is None:
+            return None
+        types = self._schema_of(form).types
+        if len(types) != 1:
+            raise self._nonsense(f"{len(types)} types for one column")
+        return types[0]
+
+    def _only(self, replies: Iterator[Message]) -> Message:
+        """The one reply to a request."""
+        message = next(replies)
+        if next(replies, None) is not None:
+            raise self._nonsense("two replies to one request")
+        return message
 
     def _hear(self, head: Mapping[str, Any]) -> None:
         """Take over what the script has changed of its info."""

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from datasets_core.confine.answers import Answers, confined_manager, manager_form
+from datasets_core.confine.fetched_before import FetchedBefore
 from datasets_core.confine.granted import Granted
 from datasets_core.confine.reported import raised
-from datasets_core.errors import DataFilesNotFoundError, DatasetBuildError, DeniedAccessError
+from datasets_core.errors import DataFilesNotFoundError, DatasetGenerationError, DeniedAccessError
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig
+from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
 
 
 @pytest.fixture
@@ -72,15 +74,43 @@ def test_what_does_not_exist_is_an_error_for_the_script(answers: Answers) -> Non
 @pytest.mark.parametrize(
     "question",
     [
-        *({}, {"ask": "download"}, {"ask": "download", "names": [5]}, {"ask": "download", "names": "a"}),
+        *({}, {"ask": "download"}, {"ask": "download", "names": [5]}, {"ask": "download", "names": "a"}, {"ask": []}),
         *({"ask": "exec", "names": []}, {"ask": "_check", "names": []}, {"ask": "open", "names": []}),
-        *({"ask": "read", "handle": 7}, {"ask": "read", "handle": []}),
+        *({"ask": "read", "handle": []}, {"ask": "read", "handle": True}, {"ask": "read", "handle": 1, "size": 1e300}),
+        *({"ask": "seek", "handle": 1, "offset": [0]}, {"ask": "seek", "handle": 1, "offset": 1 << 80}),
+        {"ask": "seek", "handle": 1, "offset": 0, "whence": 9},
+        *({"ask": ask, "names": ["http://127.0.0.1/a"]} for ask in ("open", "enforced", "fetch", "locate", "whole file")),
     ],
 )
-def test_what_is_no_question_is_refused(answers: Answers, question: dict[str, Any]) -> None:
-    error = error_of(answers(question))
-    assert isinstance(error, DatasetBuildError)
-    assert "no question" in str(error)
+def test_what_is_no_question_is_not_answered(answers: Answers, question: dict[str, Any]) -> None:
+    with pytest.raises(DatasetGenerationError, match="no question"):
+        answers(question)
+
+
+def test_errors_do_not_tell_where_the_library_lies(answers: Answers) -> None:
+    assert answers({"ask": "download", "names": ["none.txt"]})["error"]["traceback"] == []
+
+
+def test_no_file_of_the_users_is_fetched_for_a_stream(granted: Granted, own: Path, folder: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    manager = confined_manager(StreamingDownloadManager(base_path=str(own)), granted, folder)
+    answers = Answers(granted, base_path=str(own), folder=folder, manager=manager)
+    for ask in ("fetch", "locate", "download"):
+        for name in (str(tmp_path / "secret.txt"), f"file://{tmp_path}/secret.txt", "../secret.txt"):
+            assert isinstance(error_of(answers({"ask": ask, "names": [name]})), DeniedAccessError)
+    assert answers({"ask": "fetch", "names": ["a.txt"]}) == {"places": [str(own / "a.txt")]}
+    assert not os.path.exists(os.path.join(folder, "copied"))
+
+
+def test_what_a_manager_of_ours_finds_elsewhere_is_not_copied(granted: Granted, folder: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+
+    class Astray(DownloadManager):
+        def download(self, url_or_urls: Any) -> Any:
+            return [str(tmp_path / "secret.txt")]
+
+    answers = Answers(granted, base_path=str(tmp_path), folder=folder, manager=Astray())
+    assert isinstance(error_of(answers({"ask": "download", "names": ["http://127.0.0.1/x"]})), DeniedAccessError)
 
 
 def test_a_replay_answers_from_the_record_alone(answers: Answers, granted: Granted, own: Path, folder: str) -> None:
@@ -92,23 +122,65 @@ def test_a_replay_answers_from_the_record_alone(answers: Answers, granted: Grant
     assert "must ask for the same files each time" in str(error)
 
 
-def test_urls_wait_for_a_run_that_cannot_see_the_files_of_the_user(own: Path, folder: str, tmp_path: Path) -> None:
+class Streams:
+    """A manager whose files come from nowhere, and which notes what it is asked."""
+
+    is_streaming = True
+
+    def __init__(self, place: Path) -> None:
+        self.place, self.asked = str(place), list[str]()
+
+    def fetch(self, url: str) -> str:
+        self.asked.append(url)
+        return self.place
+
+    def held(self, url: str) -> str:
+        return self.fetch(url)
+
+    def is_enforced(self, url: str) -> bool:
+        return False
+
+
+def test_after_the_users_files_nothing_is_asked_of_a_server(own: Path, folder: str, tmp_path: Path) -> None:
     seen = Granted("words.py", [str(own), folder], mark=str(tmp_path / "private"), holds_user_data=True)
+    manager = Streams(own / "a.txt")
+    fixed = "http://127.0.0.1/fixed"
+    before = FetchedBefore("words.py", [fixed], manager)
+    answers = Answers(seen, base_path=str(own), folder=folder, manager=manager, before=before)
+    place = {"places": [str(own / "a.txt")]}
+    assert [answers({"ask": ask, "names": [fixed]}) for ask in ("download", "fetch")] == [place, place]
+    assert answers({"ask": "open", "names": [fixed]}) == {"handle": 1, "seekable": True}
+    for ask in ("download", "fetch", "open", "extract"):
+        assert isinstance(error_of(answers({"ask": ask, "names": ["http://127.0.0.1/?secret"]})), DeniedAccessError)
+    assert manager.asked == [fixed]
+    answers.close()
 
-    class Fetched:
-        def download(self, names: list[str]) -> list[str]:
-            return [str(own / "a.txt") for _ in names]
 
-    runs: list[int] = []
+def test_a_run_before_does_not_learn_of_the_users_files(granted: Granted, own: Path, folder: str, tmp_path: Path) -> None:
+    (tmp_path / "by hand.txt").write_text("x")
+    manager = Streams(tmp_path / "by hand.txt")
+    answers = Answers(granted, base_path=str(own), folder=folder, manager=manager, is_blind=True)
+    (place,) = answers({"ask": "fetch", "names": ["http://127.0.0.1/a"]})["places"]
+    assert os.path.dirname(place) == folder
+    assert list(answers.asked) == ["http://127.0.0.1/a"]
 
-    def blind() -> dict[str, dict[str, str]]:
-        runs.append(1)
-        return {"download": {"http://127.0.0.1/fixed": "x"}}
 
-    answers = Answers(seen, base_path=str(own), folder=folder, manager=Fetched(), blind=blind)
-    assert "places" in answers({"ask": "download", "names": ["http://127.0.0.1/fixed"]})
-    assert isinstance(error_of(answers({"ask": "download", "names": ["http://127.0.0.1/?secret"]})), DeniedAccessError)
-    assert runs == [1]
+def test_public_files_are_not_read_on_after_private_ones(granted: Granted, own: Path, folder: str) -> None:
+    class Remote(Streams):
+        def held(self, url: str) -> None:  # type: ignore[override]
+            return None
+
+        def stream(self, url: str) -> Any:
+            return open(self.place, "rb")
+
+    answers = Answers(granted, base_path=str(own), folder=folder, manager=Remote(own / "a.txt"))
+    answers({"ask": "open", "names": ["http://93.184.216.34/a"]})
+    assert "position" in answers({"ask": "seek", "handle": 1, "offset": 0})
+    answers({"ask": "open", "names": ["http://127.0.0.1/a"]})
+    assert isinstance(error_of(answers({"ask": "seek", "handle": 1, "offset": 0})), DeniedAccessError)
+    assert isinstance(error_of(answers({"ask": "read", "handle": 1, "size": 1})), DeniedAccessError)
+    assert "data" in answers({"ask": "read", "handle": 2, "size": 1})
+    answers.close()
 
 
 def test_files_of_the_users_own_manager_are_put_where_the_script_reads(granted: Granted, tmp_path: Path, folder: str) -> None:
@@ -142,18 +214,12 @@ def test_a_manager_for_a_stranger_has_no_secrets(granted: Granted, folder: str) 
 
 
 def test_bytes_of_a_url_come_piece_by_piece(granted: Granted, own: Path, folder: str) -> None:
-    class Streams:
-        def held(self, url: str) -> str:
-            return str(own / "a.txt")
-
-        def is_enforced(self, url: str) -> bool:
-            return False
-
-    answers = Answers(granted, base_path=str(own), folder=folder, manager=Streams())
+    answers = Answers(granted, base_path=str(own), folder=folder, manager=Streams(own / "a.txt"))
     opened = answers({"ask": "open", "names": ["http://127.0.0.1/a"]})
     assert opened == {"handle": 1, "seekable": True}
     assert base64.b64decode(answers({"ask": "read", "handle": 1, "size": 10})["data"]) == b"a"
     assert answers({"ask": "seek", "handle": 1, "offset": 0, "whence": 0}) == {"position": 0}
+    assert answers({"ask": "read", "handle": 1, "size": -1}) == {"data": ""}
     assert answers({"ask": "enforced", "names": ["http://127.0.0.1/a"]}) == {"is_enforced": False}
     answers({"ask": "open", "names": ["http://127.0.0.1/a"]})
     assert answers({"ask": "close", "handle": 1}) == {}
