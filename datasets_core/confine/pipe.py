@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_HEAD_BYTES = 16 << 20
 MAX_PAYLOAD_BYTES = 1 << 31
 MAX_DEPTH = 64
+_MOST_VALUES = 1 << 22  # of a head: each takes some fifty bytes, a list or an entry of a dict more
 _AT_ONCE = 16 << 20  # payload bytes that memory is taken for before they have come
 _CHUNK = 1 << 16
 _HEADER = struct.Struct("!cIQ")
@@ -82,6 +83,9 @@ def packed(kind: Kind, head: Mapping[str, Any], payload_bytes: int = 0) -> bytes
 
 
 def _head(text: bytes | bytearray) -> dict[str, Any]:
+    num_values = text.count(b",") + 2 * text.count(b":") + 4 * (text.count(b"[") + text.count(b"{"))
+    if num_values > _MOST_VALUES:  # those in texts count too
+        raise PipeError("a head of too many values")
     try:
         head = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -14,12 +14,16 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.confine.gen_values import decoded, encoded, unknown
+from datasets_core.confine.reported import shown
 from datasets_core.errors import DatasetGenerationError
 from datasets_core.features.plain import plain_array
 
 _MAX_COLUMNS = 100_000
 _MOST_ROWS = 1 << 20  # of one batch; processes of ours send some thousand
 _MOST_EMPTY = 1 << 24  # values of one batch that take no bytes: what is read of them does
+_MOST_CHUNKS = 1000  # of a table that is sent as it is
+_MOST_MESSAGES = 1 << 16  # of one payload, and one more for so many bytes
+_LEAST_BYTES = 1 << 12
 _LEAST_INT, _MOST_INT = -(1 << 63), (1 << 63) - 1
 _RECORD_BATCH, _DICTIONARY, _SCHEMA = 3, 2, 1  # members of the union MessageHeader in Arrow's format
 _COMPRESSION = 3  # field of a RecordBatch there
@@ -36,7 +40,7 @@ class OtherKey:
         self.text = text
 
     def __repr__(self) -> str:
-        return self.text
+        return shown(self.text)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OtherKey) and other.text == self.text
@@ -92,6 +96,8 @@ def _column(array: pa.Array) -> pa.Buffer:
 
 def whole(data: pa.RecordBatch | pa.Table) -> pa.Buffer:
     """A stream of the schema and the rows."""
+    if isinstance(data, pa.Table) and sum(column.num_chunks for column in data.columns) > _MOST_CHUNKS:
+        data = data.combine_chunks()  # each would be a message of its own
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, data.schema) as writer:
         writer.write(data)
@@ -150,14 +156,14 @@ class Receiver:
                 return range(start, stop)
             if "column" in head:
                 batch = self._read(payload)
-                batch.validate(full=True)
+                _validate(batch, payload)
                 (column,) = batch
                 if column.type not in (pa.int64(), pa.string()) or column.null_count or len(column) > _MOST_ROWS:
                     raise ValueError(column.type)
                 found: list[Any] = column.to_pylist()
                 return found
             return [decoded(form, _key) for form in head["keys"]]
-        except (KeyError, TypeError, ValueError, OverflowError, MemoryError, OSError, pa.ArrowException) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, MemoryError, OSError, SystemError, pa.ArrowException) as error:
             raise self._refused(f"keys that are none ({type(error).__name__})") from error
 
     def batch(self, head: Mapping[str, Any], payload: Any) -> pa.RecordBatch:
@@ -174,9 +180,8 @@ class Receiver:
                 self._schema = batch.schema
             if batch.num_rows > _MOST_ROWS:
                 raise ValueError(f"{batch.num_rows:,} rows at once")
-            check_values(batch.columns, payload)
-            batch.validate(full=True)
-        except (TypeError, ValueError, MemoryError, OSError, pa.ArrowException) as error:
+            _validate(batch, payload)
+        except (TypeError, ValueError, MemoryError, OSError, SystemError, pa.ArrowException) as error:
             raise self._refused(f"a damaged batch of rows ({type(error).__name__}: {str(error)[:200]})") from error
         if batch.num_rows != head.get("rows"):
             raise self._refused(f"a batch of {batch.num_rows} rows, which was announced with {head.get('rows')!r}")
@@ -192,9 +197,8 @@ class Receiver:
         """
         try:
             table = pa.Table.from_batches(*self._stream(payload))
-            check_values([chunk for column in table.columns for chunk in column.chunks], payload)
-            table.validate(full=True)
-        except (TypeError, ValueError, MemoryError, OSError, pa.ArrowException) as error:
+            _validate(table, payload)
+        except (TypeError, ValueError, MemoryError, OSError, SystemError, pa.ArrowException) as error:
             raise self._refused(f"a damaged table ({type(error).__name__}: {str(error)[:200]})") from error
         return table
 
@@ -212,16 +216,21 @@ class Receiver:
 
     def _stream(self, payload: Any) -> tuple[list[pa.RecordBatch], pa.Schema]:
         buffer = _buffer(payload)
-        messages = list(pa.ipc.MessageReader.open_stream(buffer))
-        for message in messages:
+        schema: pa.Schema | None = None
+        for number, message in enumerate(pa.ipc.MessageReader.open_stream(buffer)):
             check_message(message)
-        if not messages or messages[0].type != "schema":
+            if (message.type == "schema") is not (number == 0):
+                raise ValueError("no schema" if schema is None else "two schemas")
+            if number > _MOST_MESSAGES + len(buffer) // _LEAST_BYTES:
+                raise ValueError(f"more than {number:,} messages in {len(buffer):,} bytes")
+            if schema is None:
+                schema = pa.ipc.read_schema(message)
+                if len(schema) > _MAX_COLUMNS:
+                    raise ValueError(f"{len(schema)} columns")
+                if any(map(_is_foreign, schema.types)):
+                    raise ValueError("an extension type")
+        if schema is None:
             raise ValueError("no schema")
-        schema = pa.ipc.read_schema(messages[0])
-        if len(schema) > _MAX_COLUMNS:
-            raise ValueError(f"{len(schema)} columns")
-        if any(map(_is_foreign, schema.types)):
-            raise ValueError("an extension type")
         with pa.ipc.open_stream(buffer) as reader:
             return list(reader), schema
 
@@ -255,6 +264,13 @@ def _buffer(payload: Any) -> pa.Buffer:
     if payload is None:
         raise ValueError("no rows")
     return payload if isinstance(payload, pa.Buffer) else pa.py_buffer(payload)
+
+
+def _validate(data: pa.RecordBatch | pa.Table, payload: Any) -> None:
+    """Refuse what is not sound: lengths and bounds first, since looking into what has wrong ones may end the process."""
+    data.validate()
+    check_values([chunk for column in data.columns for chunk in getattr(column, "chunks", [column])], payload)
+    data.validate(full=True)
 
 
 def check_values(arrays: Sequence[pa.Array], payload: Any) -> None:

@@ -37,7 +37,8 @@ def test_modes_owners_and_times_of_its_own_files_seem_to_change(run: Run, confin
         "c.chmod(b'/etc/passwd', 0o777)", "c.chmod(b'../inputs/note.txt', 0)", "c.chmod(None, 0)", "c.chmod(b'none', 0)",
         "c.fchmod(os.open('../inputs/note.txt', 0), 0)", "c.fchmodat(99, b'own', 0, 0)", "c.chmod(b'x' * 9000, 0)",
         "c.utimensat(-100, b'/etc/passwd', None, 0)", "c.lchown(b'/etc/passwd', 7, 7)", "c.chmod(b'no\\xff', 0)",
-        "c.chmod(b'home/../../inputs/note.txt', 0)",
+        "c.chmod(b'home/../../inputs/note.txt', 0)", "c.chmod(ctypes.c_void_p(2**64 - 1), 0)",
+        "c.chmod(ctypes.c_void_p(2**63), 0)", "c.chmod(ctypes.c_void_p(2**63 - 1), 0)",
     ],
 )  # fmt: skip
 def test_those_of_other_files_do_not(run: Run, confined: Confined, call: str) -> None:

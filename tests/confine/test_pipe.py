@@ -83,6 +83,7 @@ def test_messages_may_come_in_any_pieces(parts: list[int]) -> None:
         struct.pack("!cIQ", b"L", 200_000, 0) + b"[" * 200_000,
         struct.pack("!cIQ", b"L", 8005, 0) + b'{"a":' + b"9" * 7999 + b"}",
         packed(Kind.LAST, json.loads('{"a":' * 65 + "{}" + "}" * 65)),
+        struct.pack("!cIQ", b"L", 6 + 3_600_001, 0) + b'{"a":[' + b"[]," * 1_200_000 + b"]}",
     ],
     ids=[
         "garbage",
@@ -95,6 +96,7 @@ def test_messages_may_come_in_any_pieces(parts: list[int]) -> None:
         "deep",
         "long number",
         "nested",
+        "many values",
     ],
 )
 def test_what_is_no_message_is_refused(text: bytes) -> None:

@@ -1,6 +1,10 @@
 """Batches of rows on the pipe: they come whole, and what is no batch is refused."""
 
 import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -149,3 +153,42 @@ def test_extension_types_that_are_not_arrows_own_are_refused() -> None:
             receiver().batch({"rows": 1, "schema": True}, payload)
     finally:
         pa.unregister_extension_type("evil.type")
+
+
+def test_no_damage_ends_the_process_that_reads_it() -> None:
+    told = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("damaged_payloads.py")), "0", "1200"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (told.returncode, told.stderr, told.stdout.split()[-1]) == (0, "", "1199")
+
+
+def test_a_length_below_none_is_refused_before_it_is_looked_into() -> None:
+    payload = bytearray(whole(pa.record_batch({"st": [{"a": 7}] * 77})).to_pybytes())
+    lengths = struct.pack("<4q", 77, 0, 77, 0)
+    at = payload.index(lengths) + 16
+    payload[at : at + 8] = struct.pack("<q", -1)
+    for read in (
+        lambda: receiver().batch({"rows": 77, "schema": True}, bytes(payload)),
+        lambda: receiver().table(bytes(payload)),
+        lambda: receiver().keys({"column": True}, bytes(payload)),
+    ):
+        with pytest.raises(DatasetGenerationError, match="Do not trust it"):
+            read()
+
+
+def test_messages_without_number_are_refused_before_they_are_kept() -> None:
+    schema, empty = pa.schema([]).serialize().to_pybytes(), pa.record_batch([], names=[]).serialize().to_pybytes()
+    with pytest.raises(DatasetGenerationError, match=r"damaged table .*messages in"):
+        receiver().table(schema + empty * 70_000)
+    with pytest.raises(DatasetGenerationError, match="two schemas"):
+        receiver().table(schema * 2)
+
+
+def test_tables_of_many_small_chunks_come_whole() -> None:
+    table = pa.table({"a": pa.chunked_array([[number] for number in range(1500)]), "b": pa.chunked_array([["x"] * 1500])})
+    assert receiver().table(whole(table)).equals(table)
+    coded = pa.concat_tables([pa.table({"d": pa.array([f"{n}"]).dictionary_encode()}) for n in range(1500)])
+    assert receiver().table(whole(coded)).column("d").to_pylist() == coded.column("d").to_pylist()
