@@ -11,6 +11,7 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.builder_config import BuilderConfig, check_name
 from datasets_core.building.versions import BlockedVersions, Versions
 from datasets_core.confine.gen_values import decoded, encoded
+from datasets_core.confine.reported import shown
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ScriptError
 from datasets_core.features.schema import Features
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
@@ -239,7 +240,7 @@ class BuilderFacts:
                 versions=Versions(_version_of(form["canonical"]), supported, blocked),
                 release_notes=notes,
                 info=info,
-                manual=_optional(form["manual"]),
+                manual=None if form["manual"] is None else shown(_text(form["manual"])),
                 rereads=form["rereads"] is True,
                 merge_columns=form["merge_columns"] is True,
                 writer_batch_size=batch,
