@@ -23,7 +23,7 @@ _SIZES = ("download_size", "post_processing_size", "dataset_size", "size_in_byte
 _CARD_SIZES = ("download_size", "dataset_size")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SupervisedKeysData:
     """The columns of a supervised task: input and output.
 

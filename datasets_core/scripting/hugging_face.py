@@ -49,6 +49,7 @@ _INSPECT = _at(
     "get_dataset_split_names",
 )  # fmt: skip
 _CACHING = _at("datasets_core.config", "disable_caching", "enable_caching", "is_caching_enabled")
+_CACHING |= _at("datasets_core.scripting.old_helpers", "set_caching_enabled")
 _BARS = _at(
     "datasets_core.progress",
     "are_progress_bars_disabled", "disable_progress_bar", "disable_progress_bars", "enable_progress_bar",
@@ -56,6 +57,7 @@ _BARS = _at(
 )  # fmt: skip
 _CHECKS = _at("datasets_core.fetch.checksum", "VerificationMode")
 _NAMING = _at("datasets_core.meta.naming", "camelcase_to_snakecase", "snakecase_to_camelcase")
+_NAMING |= _at("datasets_core.scripting.old_helpers", "filename_prefix_for_split", "filenames_for_dataset_split")
 _DATA_FILES = _at("datasets_core.meta.data_files", "DataFilesDict", "DataFilesList")
 _PATHS = {
     f"x{name}": f"os.path:{name}"
@@ -76,6 +78,9 @@ _VALUES = _at(
     "convert_file_size_to_int", "map_nested", "size_str", "temp_seed", "unique_values", "zip_dict",
 )  # fmt: skip
 _VALUES |= {"asdict": "dataclasses:asdict", "Literal": "typing:Literal", "copyfunc": "copy:copy"}
+_VALUES |= _at("datasets_core.scripting.old_helpers", "NestedDataStructure")
+_PYTHON = _at("datasets_core.scripting.old_helpers", "cast_to_python_objects")
+_PYTHON |= _at("datasets_core.features.base", "FeatureType")
 _TABLES = _at("datasets_core.scripting.old_names", "table_cast")
 _TQDM = {"tqdm": "tqdm.auto:tqdm"}
 _ERRORS = {"*": "datasets_core.errors"}
@@ -117,16 +122,22 @@ FACES: Mapping[str, Mapping[str, str]] = {
     "datasets.exceptions": _ERRORS,
     "datasets.features": {**_FEATURES},
     "datasets.features.audio": {**_FEATURES},
-    "datasets.features.features": {**_FEATURES, **_at("datasets_core.scripting.old_names", "require_storage_cast")},
+    "datasets.features.features": {**_FEATURES, **_PYTHON, **_at("datasets_core.scripting.old_names", "require_storage_cast")},
     "datasets.features.image": {**_FEATURES},
     "datasets.features.translation": {**_FEATURES},
+    "datasets.filesystems": _at("datasets_core.scripting.old_helpers", "extract_path_from_uri", "is_remote_filesystem"),
     "datasets.fingerprint": {**_at("datasets_core.store.fingerprint", "Hasher"), **_CACHING},
-    "datasets.info": {**_INFO},
+    "datasets.formatting": {},
+    "datasets.hub": {},
+    "datasets.info": {**_INFO, **_at("datasets_core.scripting.old_helpers", "PostProcessedInfo")},
     "datasets.inspect": {**_INSPECT},
     "datasets.iterable_dataset": {**_STREAMS},
+    "datasets.keyhash": {},
     "datasets.load": {**_LOAD},
     "datasets.logging": _LOGGING,
     "datasets.naming": {**_NAMING},
+    "datasets.parallel": {},
+    "datasets.search": {},
     "datasets.splits": {**_SPLITS, **_READING},
     "datasets.table": _TABLES,
     "datasets.tasks": {**_TASKS, **_at("datasets_core.scripting.tasks", "task_template_from_dict")},
@@ -141,9 +152,12 @@ FACES: Mapping[str, Mapping[str, str]] = {
     "datasets.utils": {**_VERSION, **_BARS, **_CHECKS, **_DOWNLOADS, **_VALUES, **_FILES},
     "datasets.utils.download_manager": {**_DOWNLOADS},
     "datasets.utils.file_utils": {**_FILES, **_PATHS, **_WALKS, **_DOWNLOAD_CONFIG},
+    "datasets.utils.extract": {},
     "datasets.utils.info_utils": {**_CHECKS, **_ERRORS},
     "datasets.utils.logging": _LOGGING,
+    "datasets.utils.metadata": {},
     "datasets.utils.py_utils": _VALUES,
+    "datasets.utils.sharding": {},
     "datasets.utils.streaming_download_manager": {**_PATHS, **_WALKS, **_STREAMED},
     "datasets.utils.tqdm": {**_BARS, **_TQDM},
     "datasets.utils.tqdm_utils": {**_BARS, **_TQDM},
@@ -162,6 +176,16 @@ REASONS: Mapping[str, str] = {
     "datasets.MetricInfo": _METRICS,
     "datasets.metric": _METRICS,
     "datasets.arrow_writer.ArrowWriter": "rows are written by the library; yield them from _generate_examples",
+    "datasets.arrow_reader.ArrowReader": "rows are read by load_dataset, which says which rows of which files",
+    "datasets.formatting.get_formatter": "rows come in a format by dataset.with_format()",
+    "datasets.hub.hf_hub_url": "files are named by their URL, or relative to the script's folder",
+    "datasets.parallel.parallel_backend": "jobs run side by side with num_proc=, or on an engine",
+    "datasets.percent": "slices are written as text: split='train[:10%]'",
+    "datasets.SplitBase": "splits are named by text, by Split.TRAIN and its like, or by a ReadInstruction",
+    "datasets.search.FaissIndex": "vectors are searched by the methods of Dataset: add_faiss_index()",
+    "datasets.utils.extract.ExtractManager": "files are unpacked by the methods of dl_manager",
+    "datasets.utils.file_utils.relative_to_absolute_path": "os.path.abspath() gives the same",
+    "datasets.utils.patching": "open paths as dl_manager gives them; they fetch themselves while streaming",
     "datasets.lazy_imports": "import the package itself, in the function that uses it",
     "datasets.list_datasets": "it asked the Hub, and 'huggingface_hub' does: huggingface_hub.list_datasets()",
     "datasets.utils.file_utils.cached_path": "files are fetched by the methods of dl_manager",
