@@ -25,6 +25,9 @@ def keyed(code: str, info: DatasetInfo | None) -> str:
 
 
 def builder_name(cls: type) -> str:
+    path = getattr(getattr(getattr(cls, "script", None), "script", None), "path", None)
+    if getattr(cls, "is_of_old_datasets", False) and isinstance(path, str):  # hyphens of a file stay in the name
+        return camelcase_to_snakecase(os.path.basename(path).removesuffix(".py"))
     module = cls.__module__.rpartition(".")[2]
     return camelcase_to_snakecase(cls.__name__ if module in {"__main__", "__mp_main__"} else module)
 

@@ -316,3 +316,8 @@ def test_functions_of_an_old_script_find_its_library_in_worker_processes(tmp_pat
     module = sys.modules[load_script(_write(tmp_path, text)).__module__]
     results = dict(ProcessEngine(2).run(_called, [module.bare, module.held]))
     assert results == {0: ("2.21.0", "int8", "text-classification"), 1: ("train", Value("int16"))}
+
+
+def test_the_hyphens_of_a_file_stay_in_the_name_of_an_old_builder(tmp_path: Path) -> None:
+    text = "import datasets\n" + BUILDER.format(name="Main", tag=1)
+    assert load_script(_write(tmp_path, text, "My-data.py")).class_name() == "my-data"
