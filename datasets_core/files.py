@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from datasets_core import due
 from datasets_core.errors import (
     DatasetDiskError,
     DatasetsCoreError,
@@ -464,7 +465,7 @@ def _acquire(lock: Any, path: str, log_after_seconds: float) -> None:
     swept = 0
     while True:
         try:
-            lock.acquire(timeout=log_after_seconds)
+            lock.acquire(timeout=due.at_most(log_after_seconds))
             return
         except (FileNotFoundError, FileExistsError):
             swept += 1
@@ -474,4 +475,5 @@ def _acquire(lock: Any, path: str, log_after_seconds: float) -> None:
         except filelock.Timeout:
             if not os.path.exists(lock.lock_file):
                 raise DatasetDiskError(path, "no file can be made there") from None
+            due.check()
             logger.warning("Waiting for another process that holds %s (%.0f s so far).", path, time.monotonic() - begun)

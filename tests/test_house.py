@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 FLOORS = {
-    "errors": 0, "exceptions": 0, "config": 0, "_lazy": 0, "_version": 0, "files": 0, "redact": 0, "optional": 0,
+    "errors": 0, "exceptions": 0, "config": 0, "_lazy": 0, "_version": 0, "files": 0, "redact": 0, "optional": 0, "due": 0,
     "features": 1, "progress": 1, "logging": 1,
     "meta": 2, "format": 2, "engines": 2, "fetch": 2,
     "store": 3,

@@ -42,6 +42,9 @@ def confined_manager(manager: Any, granted: Granted, folder: str) -> Any:
     if isinstance(manager, DownloadManager):
         manager.download_config = manager.download_config.copy()
         manager.download_config.cache_dir = folder
+        manager.locks_dir = os.path.join(
+            os.path.dirname(folder), "locks"
+        )  # who reads a file can take a lock on it, and keep it
         manager.download_config.token, manager.download_config.storage_options = None, {}
         manager.guarded(granted.addresses)
         manager.data_dir = granted.folder(manager.data_dir)

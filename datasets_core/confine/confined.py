@@ -27,6 +27,7 @@ from datasets_core.confine.output import Output
 from datasets_core.confine.pipe import Incoming, Kind, Message, PipeError, packed
 from datasets_core.confine.reported import denial_of, raised
 from datasets_core.confine.template import Forked, fork
+from datasets_core.due import Overdue, done_by
 from datasets_core.errors import (
     ConfinementUnavailableError,
     DatasetDiskError,
@@ -198,7 +199,7 @@ class Confined:
             kind, message = self._exchange(request, due(), doing)
             while True:
                 if kind is Kind.QUESTION and answer is not None:
-                    self._send(Kind.ANSWER, answer(message.head), due())
+                    self._send(Kind.ANSWER, self._answered(answer, message.head, due(), doing), due())
                 elif kind is Kind.LAST or (kind is Kind.PART and only is None):
                     yield message
                     if kind is Kind.LAST:
@@ -206,6 +207,15 @@ class Confined:
                 else:
                     self._out_of_turn(kind)
                 kind, message = self._next(due(), doing)
+
+    def _answered(self, answer: Answer, question: dict[str, Any], deadline: float | None, doing: str) -> Mapping[str, Any]:
+        """The answer, unless it takes too long."""
+        began = time.monotonic()
+        try:
+            return done_by(deadline, lambda: answer(question))
+        except Overdue:
+            seconds = round(time.monotonic() - began, 1)
+            raise ScriptTimeoutError(self.cage.script, doing, seconds=seconds) from None
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:

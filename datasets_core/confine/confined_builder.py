@@ -22,7 +22,7 @@ from datasets_core.building.hooks import Encoded, Part, Reread, SplitGenerator
 from datasets_core.config import settings
 from datasets_core.confine.answers import Answers, confined_manager, manager_form
 from datasets_core.confine.builder_form import BuilderFacts, ClassFacts, files_form
-from datasets_core.confine.children import Children
+from datasets_core.confine.children import Children, in_time
 from datasets_core.confine.denials import warn_of
 from datasets_core.confine.fetched_before import FetchedBefore
 from datasets_core.confine.gen_values import decoded, encoded, given_back, held_value, refused
@@ -30,6 +30,7 @@ from datasets_core.confine.granted import Granted
 from datasets_core.confine.pipe import Message
 from datasets_core.confine.reported import shown
 from datasets_core.confine.sent_batches import OtherKey, Receiver
+from datasets_core.due import Overdue, done_by
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import (
     ConfigurationError,
@@ -223,7 +224,12 @@ class ConfinedBuilder(DatasetBuilder):
         finally:
             answers.close()
             children.close()
-        return FetchedBefore(held.children.script, answers.asked, manager)
+        script, at = held.children.script, None if self._deadline is None else self._deadline.at
+        with in_time(script, self._deadline, "fetching its files"):
+            try:
+                return done_by(at, lambda: FetchedBefore(script, answers.asked, manager))
+            except Overdue:
+                raise ScriptTimeoutError(script, "fetching its files", seconds=0) from None
 
     def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
         """See `DatasetBuilder.encoded_rows`."""

@@ -105,10 +105,11 @@ class DownloadCache:
 
     Args:
         folder: is made when something is fetched.
+        locks: folder of the locks; by default the same one.
     """
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: str, *, locks: str | None = None) -> None:
+        self.folder, self._locks = folder, locks or folder
         self._is_swept = False
 
     def get(self, wanted: Request) -> CachedFile:
@@ -124,7 +125,7 @@ class DownloadCache:
         found = self.held(wanted)
         if found is not None:
             return found
-        with files.locked(self._path(_hashed(wanted.url)) + ".lock"):
+        with files.locked(self._lock_of(wanted.url)):
             found = self._find(wanted.url)
             if found is not None and found.fetched_at >= begun:  # by another one, while we waited for the lock
                 check_file(wanted.url, wanted.expected, found.record, wanted.mode)
@@ -169,7 +170,7 @@ class DownloadCache:
         found = None if force else self._find(name)
         if found is not None:
             return found
-        with files.locked(self._path(_hashed(name)) + ".lock"):
+        with files.locked(self._lock_of(name)):
             found = self._find(name)
             if found is not None and (not force or found.fetched_at >= begun):
                 return found
@@ -195,6 +196,9 @@ class DownloadCache:
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, name)
+
+    def _lock_of(self, name: str) -> str:
+        return os.path.join(self._locks, _hashed(name) + ".lock")
 
     def _find(self, name: str) -> CachedFile | None:
         pointer = read_json(self._path(_hashed(name)) + ".url.json")

@@ -65,6 +65,7 @@ class DownloadManager:
         identities: URL → the version (its ETag, say) by which a dataset of that file is known; another one is refused.
         downloaded_paths, extracted_paths: what was asked for → where it is.
         local_paths: files of this disk that were asked for, as they are or to be unpacked.
+        locks_dir: where locks are taken; None: in the folders of what they guard.
         skips_junk: files that systems and editors left in an archive are not unpacked.
         misses_manual_dir: whether `manual_dir` was asked for, and there was none.
 
@@ -78,6 +79,7 @@ class DownloadManager:
 
     is_streaming = False
     skips_junk: bool = False
+    locks_dir: str | None = None
     misses_manual_dir: bool = False
 
     def __init__(
@@ -467,13 +469,13 @@ class DownloadManager:
 
     def _cache(self) -> DownloadCache:
         folder = os.fspath(self.download_config.cache_dir or settings().downloads_dir)
-        return self._caches.setdefault(folder, DownloadCache(folder))
+        return self._caches.setdefault(folder, DownloadCache(folder, locks=self.locks_dir))
 
     def _extractions(self) -> ExtractionCache:
         from datasets_core.fetch.extract import ExtractionCache
 
         folder = self._extracted_folder()
-        return self._extracted.setdefault(folder, ExtractionCache(folder))
+        return self._extracted.setdefault(folder, ExtractionCache(folder, locks=self.locks_dir))
 
     def _extracted_folder(self) -> str:
         chosen = self.download_config.cache_dir

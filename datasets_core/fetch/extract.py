@@ -167,10 +167,11 @@ class ExtractionCache:
 
     Args:
         folder: is made when something is unpacked.
+        locks: folder of the locks; by default the same one.
     """
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: str, *, locks: str | None = None) -> None:
+        self.folder, self._locks = folder, locks or folder
         self._is_swept = False
 
     def extract(
@@ -206,7 +207,7 @@ class ExtractionCache:
         result = os.path.join(final, leaf) if leaf else final
         if not force and _is_whole(final):
             return result
-        with files.locked(final + ".lock"):
+        with files.locked(self._lock_of(final)):
             if force or not _is_whole(final):
                 self._make(final, leaf, lambda target: extract(path, target, on_bytes=on_bytes, skips_junk=skips_junk))
         return result
@@ -222,13 +223,17 @@ class ExtractionCache:
         final = os.path.join(self.folder, hashlib.sha256(f"{identity}\n{name}".encode()).hexdigest())
         result = os.path.join(final, name)
         if not _is_whole(final):
-            with files.locked(final + ".lock"):
+            with files.locked(self._lock_of(final)):
                 if not _is_whole(final):
                     self._make(final, name, write)
         return result
 
+    def _lock_of(self, final: str) -> str:
+        return os.path.join(self._locks, os.path.basename(final) + ".lock")
+
     def _make(self, final: str, leaf: str, write: Callable[[str], object]) -> None:
         with files.disk_errors(self.folder):
+            os.makedirs(self.folder, exist_ok=True)
             if not self._is_swept:
                 sweep(self.folder)
                 self._is_swept = True
@@ -253,7 +258,7 @@ class ExtractionCache:
         key = inside.split(os.sep)[0]
         if re.fullmatch(r"[0-9a-f]{64}", key):
             final = os.path.join(self.folder, key)
-            with files.locked(final + ".lock"):
+            with files.locked(self._lock_of(final)):
                 discard(final)
 
 

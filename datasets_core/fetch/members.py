@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from datasets_core import due
 from datasets_core.config import Config
 from datasets_core.errors import ArchiveError, UnsafeArchiveError
 
@@ -94,12 +95,14 @@ class Budget:
 
     def take_member(self) -> None:
         """One more member."""
+        due.check()
         self.num_members += 1
         if self.num_members > self._limits.max_archive_members:
             self._refuse(f"more than {self._limits.max_archive_members:,} members", "max_archive_members")
 
     def take_bytes(self, count: int) -> None:
         """`count` more bytes out of the archive."""
+        due.check()
         self.num_bytes += count
         if self.num_bytes > self._limits.max_archive_bytes:
             self._refuse(f"unpacks to more than {self._limits.max_archive_bytes:,} bytes", "max_archive_bytes")

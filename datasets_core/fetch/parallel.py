@@ -10,6 +10,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from datasets_core import due
 from datasets_core.errors import ConfigurationError, DownloadError
 from datasets_core.progress import progress
 
@@ -35,6 +36,7 @@ class Watch:
         """
         if self.stop.is_set():
             raise CalledOffError("download", "called off, because another one failed", advice="See the other error")
+        due.check()
         self.on_bytes(count)
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Protocol
 
+from datasets_core import due
+
 _FIRST_PAUSE_SECONDS = 0.5
 
 
@@ -57,7 +59,8 @@ class RetryPolicy:
         asked = retry_after_seconds(retry_after, self.clock.now())
         if asked is None:
             asked = _FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * self.jitter.uniform(0.5, 1.5)
-        self.clock.sleep(min(asked, self.longest_pause_seconds), stop)
+        self.clock.sleep(due.at_most(min(asked, self.longest_pause_seconds)), stop)
+        due.check()
 
 
 def retry_after_seconds(header: str | None, now: float) -> float | None:

@@ -60,6 +60,12 @@ def test_archives_are_unpacked_in_the_scripts_own_folder(answers: Answers, folde
     assert os.listdir(place) == ["c.txt"]
 
 
+def test_locks_lie_where_the_script_cannot_take_them(answers: Answers, folder: str) -> None:
+    answers({"ask": "extract", "names": ["b.zip"]})
+    assert list(Path(folder).rglob("*.lock")) == []
+    assert len(list((Path(folder).parent / "locks").iterdir())) == 1
+
+
 def test_what_lies_elsewhere_is_denied(answers: Answers, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     for ask in ("download", "extract"):

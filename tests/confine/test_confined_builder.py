@@ -3,8 +3,10 @@
 import contextlib
 import os
 import pickle
+import threading
 import time
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -388,3 +390,38 @@ def test_files_that_a_stranger_names_are_not_looked_into(written: Written, tmp_p
     manifest = read_manifest(builder.cache_dir)
     assert manifest is not None
     assert [source.path for source in manifest.sources] == [own]
+
+
+@pytest.mark.parametrize("how", ["build", "stream"])
+def test_a_server_that_drips_takes_no_longer_than_the_time(written: Written, tmp_path: Path, how: str) -> None:
+    release = threading.Event()
+
+    class Drip(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                while not release.wait(0.02):
+                    self.wfile.write(b"x")
+
+        def log_message(self, *arguments: object) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Drip)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    before = f'f = dl_manager.download("http://127.0.0.1:{server.server_port}/a"); open(f).read()'
+    try:
+        script = written(before=before)
+        builder = load_dataset_builder(script, cache_dir=str(tmp_path / "c"), trust_remote_code="sandbox")
+        with pytest.raises(ScriptTimeoutError, match="naming its splits"):
+            if how == "build":
+                builder.download_and_prepare(timeout=1)
+            else:
+                load_dataset(script, cache_dir=str(tmp_path / "c"), streaming=True, trust_remote_code="sandbox", timeout=1)[
+                    "train"
+                ]
+    finally:
+        release.set()
+        server.shutdown()
+        server.server_close()
