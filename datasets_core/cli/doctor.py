@@ -12,6 +12,7 @@ from importlib import metadata
 from typing import Any
 
 from datasets_core import _version
+from datasets_core.cli.wording import say
 from datasets_core.confine import bwrap, landlock, limits
 from datasets_core.confine.confined import Cage, Confined
 from datasets_core.confine.layers import Layers, layers
@@ -40,15 +41,15 @@ def report(*, as_json: bool) -> int:
     found = layers()
     facts = _facts(found)
     if as_json:
-        print(json.dumps(facts, indent=2))
+        say(json.dumps(facts, indent=2))
         return 0
     for title, entries in facts.items():
         if isinstance(entries, dict):
-            print(f"{title}:")
+            say(f"{title}:")
             for name, value in entries.items():
-                print(f"  {name}: {value}")
+                say(f"  {name}: {value}")
         else:
-            print(f"{title}: {entries}")
+            say(f"{title}: {entries}")
     return 0
 
 

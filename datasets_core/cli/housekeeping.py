@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from datasets_core.cli.wording import counted, in_flags
+from datasets_core.cli.wording import counted, in_flags, say
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, ManifestError
 from datasets_core.fetch import temporaries
@@ -51,13 +51,13 @@ def verify(path: str) -> int:
             problems = verify_folder(dataset.folder, bar.update)
             bad += len(problems)
             for problem in problems:
-                print(f"BAD  {in_flags(str(problem))}")
+                say(f"BAD  {in_flags(str(problem))}")
             if not problems and dataset.manifest:
                 rows = sum(shard.rows for shard in dataset.manifest.shards)
                 shards = counted(len(dataset.manifest.shards), "shard")
-                print(f"good {dataset.folder}: {shards}, {counted(rows, 'row')}, {_bytes(dataset.size)}")
+                say(f"good {dataset.folder}: {shards}, {counted(rows, 'row')}, {_bytes(dataset.size)}")
     if bad:
-        print(f"{bad} bad. Build the dataset again: datasets-core build … --force", file=sys.stderr)
+        say(f"{bad} bad. Build the dataset again: datasets-core build … --force", file=sys.stderr)
     return 1 if bad else 0
 
 
@@ -66,13 +66,13 @@ def list_cache() -> int:
     total = 0
     for dataset in _finished(settings().cache_dir):
         total += dataset.size
-        print(f"{_name(dataset.folder)}  {_facts(dataset)}")
+        say(f"{_name(dataset.folder)}  {_facts(dataset)}")
     garbage = find_garbage(settings().cache_dir)
-    print(f"{_bytes(total)} in {settings().cache_dir}")
+    say(f"{_bytes(total)} in {settings().cache_dir}")
     dead = _dead_downloads()
     if garbage or dead:
         freed = sum(found.size for found in garbage) + sum(dead.values())
-        print(f"{_bytes(freed)} can go: datasets-core cache gc")
+        say(f"{_bytes(freed)} can go: datasets-core cache gc")
     return 0
 
 
@@ -82,7 +82,7 @@ def remove(name: str, *, sure: bool) -> int:
     if not found:
         raise DatasetNotFoundError(f"{name!r} is no dataset in {settings().cache_dir}. `datasets-core cache ls` lists them.")
     for dataset in found:
-        print(f"{_name(dataset.folder)}  {_facts(dataset)}")
+        say(f"{_name(dataset.folder)}  {_facts(dataset)}")
     if not sure and not _agreed(f"{counted(len(found), 'dataset')} ({_bytes(sum(dataset.size for dataset in found))})"):
         return 1
     for dataset in found:
@@ -96,9 +96,9 @@ def collect(*, dry_run: bool) -> int:
     """Remove what dead processes left, downloads that did not end among it, stray shards, and results that nobody used."""
     found, dead = find_garbage(settings().cache_dir), _dead_downloads()
     for garbage in found:
-        print(f"{garbage.kind:9} {_bytes(garbage.size):>10}  {garbage.path}")
+        say(f"{garbage.kind:9} {_bytes(garbage.size):>10}  {garbage.path}")
     for path, size in dead.items():
-        print(f"{'download':9} {_bytes(size):>10}  {path}")
+        say(f"{'download':9} {_bytes(size):>10}  {path}")
     _remove_passing(dry_run=dry_run)
     if dry_run:
         freed = sum(garbage.size for garbage in found) + sum(dead.values())
@@ -107,7 +107,7 @@ def collect(*, dry_run: bool) -> int:
         for path in dead:
             with disk_errors(path):
                 temporaries.remove(path)
-    print(f"{_bytes(freed)} {'would come' if dry_run else 'came'} free")
+    say(f"{_bytes(freed)} {'would come' if dry_run else 'came'} free")
     return 0
 
 
@@ -121,7 +121,7 @@ def _dead_downloads() -> dict[str, int]:
 def _remove_passing(*, dry_run: bool) -> None:
     """Remove the folders in which killed processes had results that they did not want to keep."""
     for path in dead_folders():
-        print(f"{'temporary':9} {'':>10}  {path}")
+        say(f"{'temporary':9} {'':>10}  {path}")
         if not dry_run:
             shutil.rmtree(path, ignore_errors=True)
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from datasets_core.cli.wording import counted
+from datasets_core.cli.wording import counted, say
 from datasets_core.errors import ConfigurationError
 from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.info import DatasetInfo
@@ -18,9 +18,9 @@ def build(reference: Mapping[str, Any], *, output_dir: str | None, **how: Any) -
     """Build the dataset and say where it stands."""
     builder = load_dataset_builder(**reference)
     builder.download_and_prepare(output_dir=output_dir, **{name: value for name, value in how.items() if value is not None})
-    print(output_dir or builder.cache_dir)
+    say(output_dir or builder.cache_dir)
     for line in _splits(builder.info):
-        print(line)
+        say(line)
     return 0
 
 
@@ -30,7 +30,7 @@ def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
     built = read_manifest(builder.cache_dir)
     info = built.info if built else builder.info
     if as_json:
-        print(json.dumps(info.to_dict(), indent=2, ensure_ascii=False, default=str))
+        say(json.dumps(info.to_dict(), indent=2, ensure_ascii=False, default=str))
         return 0
     facts = {
         "dataset": info.dataset_name or builder.dataset_name,
@@ -44,13 +44,13 @@ def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
     }
     for name, value in facts.items():
         if value:
-            print(f"{name + ':':13}{value}")
+            say(f"{name + ':':13}{value}")
     for line in _splits(info):
-        print(line)
+        say(line)
     if info.features:
-        print("features:")
+        say("features:")
         for name, feature in info.features.items():
-            print(f"  {name}: {feature}")
+            say(f"  {name}: {feature}")
     return 0
 
 
@@ -61,7 +61,7 @@ def head(reference: Mapping[str, Any], *, split: str | None, count: int) -> int:
     found = load_dataset(**reference, split=split)
     rows = found if split is not None else next(iter(found.values()))
     for row in rows.select(range(min(count, len(rows)))):
-        print(json.dumps(row, ensure_ascii=False, default=_printable))
+        say(json.dumps(row, ensure_ascii=False, default=_printable))
     return 0
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from datasets_core import _version, config
 from datasets_core.building.dataset_lock import LOCK_NAME
 from datasets_core.cli import housekeeping, look, provenance, scaffold
-from datasets_core.cli.wording import in_flags
+from datasets_core.cli.wording import PlainFormatter, in_flags, say
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
 
@@ -31,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     level = logging.DEBUG if options.verbose > 1 else logging.INFO if options.verbose else logging.WARNING
-    logging.basicConfig(level=level, format="%(levelname)s %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(PlainFormatter("%(levelname)s %(message)s"))
+    logging.basicConfig(level=level, handlers=[handler])
     try:
         if options.cache_dir:
             with config.using(cache_dir=os.path.abspath(options.cache_dir)):
@@ -40,13 +42,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DatasetsCoreError as error:
         if options.verbose:
             logging.getLogger(__name__).info("Where it happened:", exc_info=error)
-        print(f"datasets-core: {in_flags(str(error))}", file=sys.stderr)
+        say(f"datasets-core: {in_flags(str(error))}", file=sys.stderr)
         return _FAILURE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader of our output has gone, as `head` does
         return _SUCCESS
     except KeyboardInterrupt:
-        print("datasets-core: interrupted; what was finished is kept for the next run", file=sys.stderr)
+        say("datasets-core: interrupted; what was finished is kept for the next run", file=sys.stderr)
         return _INTERRUPTED
 
 

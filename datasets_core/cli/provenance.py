@@ -10,7 +10,7 @@ from typing import Any
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.prepared import builder_from_directory
 from datasets_core.cli.housekeeping import named_folders
-from datasets_core.cli.wording import counted
+from datasets_core.cli.wording import counted, say
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError
 from datasets_core.load import load_dataset_builder
 from datasets_core.locks import lock_dataset
@@ -25,8 +25,8 @@ def lock(reference: Mapping[str, Any], *, output: str, update: bool, num_proc: i
     """Write what the dataset is made of into a file, or find that the file says so already."""
     outcome = lock_dataset(**reference, lock=output, update=update, num_proc=num_proc)
     for line in outcome.moved:
-        print(f"  {line}")
-    print(f"{outcome.path} {'is written' if outcome.is_written else 'holds: nothing moved'}")
+        say(f"  {line}")
+    say(f"{outcome.path} {'is written' if outcome.is_written else 'holds: nothing moved'}")
     return 0
 
 
@@ -38,16 +38,16 @@ def diff(old: str, new: str, *, rows: int, as_json: bool, check: bool) -> int:
     """
     found = compare(_folder(old), _folder(new), limit=rows)
     if as_json:
-        print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        say(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:
-        print(f"{found.level.upper()}: {_meaning(found)}")
+        say(f"{found.level.upper()}: {_meaning(found)}")
         for line in found.summary:
-            print(f"  {line}")
+            say(f"  {line}")
         if found.first_differences:
-            print("first differences:")
+            say("first differences:")
         for row in found.first_differences:
-            print(f"  {row}")
-        print(_on_versions(found))
+            say(f"  {row}")
+        say(_on_versions(found))
     return 1 if check and not found.is_declared else 0
 
 
@@ -92,15 +92,15 @@ def cite(reference: Mapping[str, Any], *, as_json: bool) -> int:
         "citation": (info.citation or "").strip(),
     }
     if as_json:
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        say(json.dumps(facts, indent=2, ensure_ascii=False))
         return 0
-    print(facts["dataset"])
-    print(f"fingerprint: {facts['fingerprint']}")
-    print(f"rows:        {', '.join(f'{split} {count:,}' for split, count in rows.items())}")
+    say(facts["dataset"])
+    say(f"fingerprint: {facts['fingerprint']}")
+    say(f"rows:        {', '.join(f'{split} {count:,}' for split, count in rows.items())}")
     for name in ("homepage", "license"):
         if facts[name]:
-            print(f"{name + ':':13}{facts[name]}")
-    print(f"\n{facts['citation'] or 'No citation is recorded.'}")
+            say(f"{name + ':':13}{facts[name]}")
+    say(f"\n{facts['citation'] or 'No citation is recorded.'}")
     return 0
 
 

@@ -1,8 +1,10 @@
-"""How the command line words things: counts, and the advice of the library in flags instead of arguments."""
+"""How the command line words things: counts, the advice of the library in flags, and nothing that a terminal obeys."""
 
 from __future__ import annotations
 
+import logging
 import re
+from typing import TextIO
 
 _FLAGS = {
     r"\btrust_remote_code=True\b": "--trust-remote-code",
@@ -20,6 +22,34 @@ _FLAGS = {
     r"\btimeout= ": "--timeout ",
     r"Call download_and_prepare\(\) first": "Run datasets-core build first",
 }
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def plain(text: str) -> str:
+    """A text with what a terminal would obey written out: authors of datasets are strangers. JSON stays what it is.
+
+    >>> print(plain("a\\x1b[31mred"))
+    a\\u001b[31mred
+    """
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say(text: object, *, file: TextIO | None = None) -> None:
+    """Print a text, with what a terminal would obey written out.
+
+    Args:
+        text: the text.
+        file: standard output if None.
+    """
+    print(plain(str(text)), file=file)
+
+
+class PlainFormatter(logging.Formatter):
+    """Lines of a log, with what a terminal would obey written out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See `logging.Formatter`."""
+        return plain(super().format(record))
 
 
 def counted(count: int, noun: str) -> str:

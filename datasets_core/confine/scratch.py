@@ -17,13 +17,24 @@ def clear(folder: str) -> None:
     if not os.path.lexists(folder):
         return
     os.chmod(folder, 0o700)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        here = f"/proc/self/fd/{descriptor}"  # a short name, however deep the folder itself lies
+        _empty(here if os.path.isdir(here) else folder)
+    finally:
+        os.close(descriptor)
+    os.rmdir(folder)
+
+
+def _empty(folder: str) -> None:
     numbers = itertools.count()
     pending = [(folder, 0)]
     emptied: set[str] = set()
     while pending:
         place, depth = pending[-1]
         if place in emptied:
-            os.rmdir(place)
+            if place != folder:
+                os.rmdir(place)
             emptied.remove(place)
             pending.pop()
             continue

@@ -90,3 +90,33 @@ def test_a_build_refuses_a_version_that_says_too_little(tmp_path: Path, cache: s
     script.write_text(SCRIPT.format(version="2.1.0", value="y"))
     assert main(["build", str(script), "--cache-dir", cache, "--check-version"]) == 1
     assert "is a major change of 2.0.0" in capsys.readouterr().err
+
+
+ESCAPING = """
+import datasets_core as datasets
+
+class Escaping(datasets.GeneratorBasedBuilder):
+    def _info(self):
+        return datasets.DatasetInfo(
+            description="\\x1b]52;c;aGFjaw==\\x07\\x9b2J", homepage="\\x1b[2J", license="\\x1b[31m", citation="\\x1b[2J",
+            features=datasets.Features({"b\\x1b[31m": datasets.Value("string")}),
+        )
+
+    def _split_generators(self, dl):
+        return [datasets.SplitGenerator("train")]
+
+    def _generate_examples(self):
+        yield 0, {"b\\x1b[31m": "\\x9b2J"}
+"""
+
+
+@pytest.mark.parametrize("command", [["info"], ["info", "--json"], ["head"], ["build"]])
+def test_what_an_author_writes_steers_no_terminal(
+    tmp_path: Path, cache: str, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    path = tmp_path / "escaping.py"
+    path.write_text(ESCAPING)
+    assert main([command[0], str(path), "--cache-dir", cache, *command[1:]]) == 0
+    said = capsys.readouterr()
+    assert not set(said.out + said.err) & {"\x1b", "\x07", "\x9b"}
+    assert said.out

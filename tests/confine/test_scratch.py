@@ -28,6 +28,20 @@ def test_folders_deeper_than_a_path_can_name_go(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_that_lies_deep_itself_goes_with_the_longest_names(tmp_path: Path) -> None:
+    scratch = tmp_path.joinpath(*["p" * 250] * 12)
+    scratch.mkdir(parents=True)
+    descriptor = os.open(scratch, os.O_RDONLY)
+    for _ in range(40):
+        os.mkdir("d" * 255, dir_fd=descriptor)
+        inner = os.open("d" * 255, os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = inner
+    os.close(descriptor)
+    clear(str(scratch))
+    assert not scratch.exists()
+
+
 def test_links_and_what_they_lead_to_are_told_apart(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
