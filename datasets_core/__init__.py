@@ -94,8 +94,8 @@ if TYPE_CHECKING:
     from datasets_core.rows.column import Column as Column
     from datasets_core.store.fingerprint import Hasher as Hasher
     from datasets_core.stream.iterable import IterableDataset as IterableDataset
-    from datasets_core.stream.iterable_group import IterableDatasetDict as IterableDatasetDict
     from datasets_core.stream.iterable_column import IterableColumn as IterableColumn
+    from datasets_core.stream.iterable_group import IterableDatasetDict as IterableDatasetDict
     from datasets_core.stream.read_config import ReadConfig as ReadConfig
 
 _HOMES = {

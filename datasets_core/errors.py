@@ -289,6 +289,7 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
         commit: the commit of that repository.
         reason: why it cannot be confined, without a final stop.
         is_refused: the user said that no script runs.
+        by: where that was said.
     """
 
     def __init__(
@@ -299,6 +300,7 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
         commit: str | None = None,
         reason: str | None = None,
         is_refused: bool = False,
+        by: str = "trust_remote_code=False",
     ) -> None:
         self.path, self.repository, self.commit, self.reason = path, repository, commit, reason
         of = "" if repository is None else f" of {repository} at commit {commit or 'unknown'}"
@@ -306,7 +308,7 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
         bound = "" if repository is None else f" with revision={commit!r}: your trust is bound to that commit"
         if is_refused:
             super().__init__(
-                f"{what}, and trust_remote_code=False runs none. "
+                f"{what}, and {by} runs none. "
                 f"Pass trust_remote_code='sandbox' to run it confined, or read it and pass trust_remote_code=True{bound}."
             )
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import site
 import sys
@@ -19,14 +20,24 @@ def root_folder() -> str:
 def site_folders() -> tuple[str, ...]:
     """The folders of the standard library and of installed packages.
 
-    Paths of `PYTHONPATH`, of `.pth` files and the folder that a program was started in are none of them.
+    A path of `PYTHONPATH` or of a `.pth` file is one where packages were installed into it, as `pip install --target` does;
+    the folder that a program was started in, and the source trees of editable packages, are none.
     """
     paths = sysconfig.get_paths()
     listed = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     listed += [os.path.join(paths["stdlib"], "lib-dynload"), *site.getsitepackages()]
     if site.ENABLE_USER_SITE:
         listed.append(site.getusersitepackages())
+    listed += filter(_holds_installed, sys.path)
     return tuple(dict.fromkeys(os.path.abspath(path) for path in listed if os.path.isdir(path)))
+
+
+def _holds_installed(path: str) -> bool:
+    """Whether an installer has put packages into a folder, which is none that holds much else."""
+    place = os.path.realpath(path) if path else "/"
+    home = os.path.realpath(os.path.expanduser("~"))
+    is_wide = home == place or home.startswith(os.path.join(place, ""))
+    return not is_wide and any(True for _ in glob.iglob(os.path.join(glob.escape(place), "*.dist-info", "METADATA")))
 
 
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")

@@ -14,8 +14,10 @@ from datasets_core.errors import (
     DatasetGenerationError,
     DatasetsCoreError,
     DeniedAccessError,
+    MissingDependencyError,
     ScriptMemoryError,
 )
+from datasets_core.optional import is_installed
 
 _MAX_TEXT = 20_000
 _MAX_FACTS = 100
@@ -88,6 +90,8 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
         facts = told.get("facts")
         facts = facts if isinstance(facts, dict) else {}
         state = {key: _tupled(value) for key, value in facts.items() if key.isidentifier() and key[0] != "_" and key != "args"}
+        if kind is MissingDependencyError:
+            message = _with_place(message, state.get("package"))
         error = errors.rebuild(kind, (message,), {key: value for key, value in state.items() if _is_plain(value)})
     else:
         error = DatasetGenerationError(
@@ -97,6 +101,16 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
     if isinstance(lines, list) and lines:
         error.add_note("In the confined process:\n" + "\n".join(shown(line, 2000) for line in lines[-2 * _MAX_LINES :]))
     return error
+
+
+def _with_place(message: str, package: object) -> str:
+    """What to do about a package that this process finds, and a confined one does not."""
+    if not isinstance(package, str) or not package.isidentifier() or not is_installed(package):
+        return message
+    return (
+        f"{message.partition(', which is not installed')[0]}, which confined scripts do not see: it stands outside of the "
+        f"folders of installed packages. Install {package!r} without -e, or trust the script by trust_remote_code=True."
+    )
 
 
 def _tupled(value: object) -> object:

@@ -145,8 +145,11 @@ class Template:
         except (OSError, ValueError) as error:
             reason = self._last_words() or str(error)
             self.stop()
+            advice = "Try again; it is started anew"
+            if "ModuleNotFoundError" in reason:
+                advice = "Install that package with this interpreter: confined processes see installed packages alone"
             raise ConfinementUnavailableError(
-                f"the process that starts confined ones failed ({reason})", advice="Try again; it is started anew"
+                f"the process that starts confined ones failed ({reason})", advice=advice
             ) from error
 
     def _receive(self, seconds: float, number: int | None) -> tuple[dict[str, Any], list[int]]:

@@ -42,7 +42,8 @@ def way_of(trust: Trust, kind: Kind, script: str, *, repository: str | None = No
     ('plain', 'plain')
     """
     if trust is None and kind != "file" and settings().refuse_found_scripts:
-        trust = False
+        by = "HF_DATASETS_TRUST_REMOTE_CODE=0 (setting refuse_found_scripts)"
+        raise UntrustedScriptError(script, repository=repository, commit=commit, is_refused=True, by=by)
     if trust is False:
         raise UntrustedScriptError(script, repository=repository, commit=commit, is_refused=True)
     if trust is True or (trust is None and kind == "file"):

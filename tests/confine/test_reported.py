@@ -14,6 +14,7 @@ from datasets_core.errors import (
     DatasetsCoreError,
     DeniedAccessError,
     DuplicateKeysError,
+    MissingDependencyError,
     ScriptError,
     ScriptMemoryError,
 )
@@ -84,3 +85,12 @@ def test_facts_replace_nothing_of_the_error() -> None:
 def test_texts_are_shown_without_control_characters_and_not_endless() -> None:
     assert shown("a\x00b\x9b\u202ec\nd") == "a\\x00b\\x9b\\u202ec\nd"
     assert len(shown("x" * 10**6)) < 30_000
+
+
+def test_a_package_that_only_this_process_finds_is_not_told_to_be_missing() -> None:
+    missing = raised(head_of(MissingDependencyError("nowhere_at_all", needed_for="The script a.py, line 3,")), script="a.py")
+    unseen = raised(head_of(MissingDependencyError("pytest", needed_for="The script a.py, line 3,")), script="a.py")
+    assert "which is not installed" in str(missing)
+    assert "line 3" in str(unseen)
+    assert "which confined scripts do not see" in str(unseen)
+    assert "not installed" not in str(unseen)
