@@ -32,9 +32,12 @@ overflow-wrap:break-word;font-weight:400;color:inherit}
 </style>"""
 
 
+_CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)])  # they mean nothing in a page, and much to a terminal
+
+
 def framed(title: str, inner: str) -> str:
     """Markup in the frame that all views share; the title is text."""
-    return f'{_STYLE}<div class="dsc"><div class="about">{escape(title)}</div>{inner}</div>'
+    return f'{_STYLE}<div class="dsc"><div class="about">{escape(title)}</div>{inner}</div>'.translate(_CONTROLS)
 
 
 def kind_of_feature(feature: FeatureType) -> str:

@@ -180,7 +180,8 @@ def _text(value: Any) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    text = " ".join(text.split()) if not text.isprintable() else text
+    if not text.isprintable():  # lines become one, and what a terminal would obey is written out
+        text = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in " ".join(text.split()))
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

@@ -26,3 +26,9 @@ def test_a_title_is_text() -> None:
 )
 def test_a_feature_in_a_word_or_two(feature, kind) -> None:
     assert kind_of_feature(feature) == kind
+
+
+def test_a_page_has_no_characters_that_a_terminal_obeys() -> None:
+    page = framed("a\x1b[31m", "b\x9b2J\n\x7f")
+    assert not set(page) & {"\x1b", "\x9b", "\x7f"}
+    assert "b2J\n" in page

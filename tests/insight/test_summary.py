@@ -41,3 +41,10 @@ def test_columns_by_name_and_as_dicts() -> None:
     assert len(summary) == 1
     with pytest.raises(UnknownColumnError):
         summary["b"]
+
+
+def test_nothing_in_it_steers_a_terminal() -> None:
+    summary = Dataset.from_dict({"b\x1b[31m": ["\x1b[2J", "\x9b2J"]}).describe()
+
+    assert not set(str(summary) + summary._repr_html_()) & {"\x1b", "\x9b"}
+    assert "b\\x1b[31m" in str(summary)
