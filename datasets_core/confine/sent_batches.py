@@ -291,6 +291,11 @@ def check_values(arrays: Sequence[pa.Array], payload: Any) -> None:
             pending.append(array.dictionary)
         elif isinstance(array, (pa.StructArray, pa.UnionArray)):
             pending += [array.field(number) for number in range(array.type.num_fields)]
+        elif pa.types.is_list_view(array.type) or pa.types.is_large_list_view(array.type):
+            num_values = int(np.asarray(array.sizes).sum(dtype=np.float64))  # all may show the same
+            if num_values > most:
+                raise ValueError(f"{num_values:,} values in {len(memoryview(payload)):,} bytes")
+            pending.append(array.values)
         elif pa.types.is_nested(array.type) or pa.types.is_run_end_encoded(array.type):
             pending.append(array.values)  # a list, a map, or runs
 

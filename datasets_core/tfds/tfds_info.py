@@ -13,11 +13,14 @@ from typing import Any, cast
 from datasets_core.features.base import Feature
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
 from datasets_core.meta.info import SupervisedKeysData
+from datasets_core.meta.small_files import UnfitFileError, small_bytes
 from datasets_core.meta.split_info import SplitDict
 from datasets_core.tfds.connectors import FeaturesDict
 from datasets_core.tfds.features import as_tfds
 
 logger = logging.getLogger(__name__)
+
+_MOST_TEXT_BYTES = 16 << 20
 
 
 class MetadataDict(dict[str, Any]):
@@ -230,7 +233,7 @@ def text_beside(path: str | None, name: str) -> str:
     if path is None:
         return ""
     try:
-        with open(os.path.join(os.path.dirname(os.path.abspath(path)), name), encoding="utf-8") as file:
-            return file.read().strip()
-    except (OSError, UnicodeDecodeError):
+        place = os.path.join(os.path.dirname(os.path.abspath(path)), name)
+        return small_bytes(place, most_bytes=_MOST_TEXT_BYTES).decode("utf-8").replace("\r\n", "\n").strip()
+    except (OSError, UnfitFileError, UnicodeDecodeError):
         return ""

@@ -192,3 +192,10 @@ def test_tables_of_many_small_chunks_come_whole() -> None:
     assert receiver().table(whole(table)).equals(table)
     coded = pa.concat_tables([pa.table({"d": pa.array([f"{n}"]).dictionary_encode()}) for n in range(1500)])
     assert receiver().table(whole(coded)).column("d").to_pylist() == coded.column("d").to_pylist()
+
+
+def test_lists_that_all_show_the_same_values_are_refused() -> None:
+    starts, sizes = pa.array([0] * 2000, pa.int32()), pa.array([10_000] * 2000, pa.int32())
+    batch = pa.record_batch({"a": pa.ListViewArray.from_arrays(starts, sizes, pa.array([0] * 10_000, pa.int8()))})
+    with pytest.raises(DatasetGenerationError, match="20,000,000 values in"):
+        receiver().batch({"rows": 2000, "schema": True}, whole(batch))

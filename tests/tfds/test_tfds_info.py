@@ -1,6 +1,7 @@
 """`tfds.core.DatasetInfo`: its fields, and what of it is stored."""
 
 import json
+import os
 from typing import Any
 
 from datasets_core import tfds
@@ -39,6 +40,8 @@ def test_texts_beside_a_script_are_read_where_they_are(tmp_path: Any) -> None:
     (tmp_path / "README.md").write_text(" Hello \n")
     assert text_beside(str(tmp_path / "script.py"), "README.md") == "Hello"
     assert text_beside(str(tmp_path / "script.py"), "CITATIONS.bib") == text_beside(None, "README.md") == ""
+    os.mkfifo(tmp_path / "CITATIONS.bib")  # nobody writes into it
+    assert text_beside(str(tmp_path / "script.py"), "CITATIONS.bib") == ""
 
 
 def test_a_translation_may_be_all_columns(data_dir: str) -> None:
