@@ -5,6 +5,7 @@ import json
 import os
 
 import datasets
+
 from datasets_core.confine import seccomp, syscalls
 
 with open(os.path.join(os.path.dirname(__file__), "where.json"), encoding="utf-8") as _file:

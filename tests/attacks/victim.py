@@ -54,7 +54,9 @@ def looked_at(asked):
 def left():
     """What may not be left when an attack is over."""
     gc.collect()
-    kinds = sorted(os.readlink(f"/proc/self/fd/{each}") for each in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{each}"))
+    kinds = sorted(
+        os.readlink(f"/proc/self/fd/{each}") for each in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{each}")
+    )
     processes = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{name}/stat") as file:

@@ -10,7 +10,7 @@ import warnings
 import datasets
 import numpy
 
-from .attacker import WHERE, LIBC, system_call
+from .attacker import LIBC, WHERE, system_call
 
 MODE, PHASE = WHERE["mode"], WHERE["phase"]
 TEXT = datasets.Features({"text": datasets.Value("string")})
@@ -45,7 +45,7 @@ def _list():
 def _mapped():
     while True:
         place = mmap.mmap(-1, 64 << 20)
-        place[:: 4096] = b"x" * len(range(0, 64 << 20, 4096))
+        place[::4096] = b"x" * len(range(0, 64 << 20, 4096))
         KEPT.append(place)
 
 
@@ -74,7 +74,7 @@ def _file():
 
 
 def _files():
-    for number in range(100_000):
+    for number in range(WHERE["most"]):
         with open(f"big{number}", "wb") as file:
             file.write(b"x" * (1 << 20))
 
@@ -140,7 +140,7 @@ BOMBS = {
 
 def explode(phase):
     """Do harm, if it is time."""
-    if PHASE == phase and MODE in BOMBS:
+    if phase == PHASE and MODE in BOMBS:
         BOMBS[MODE]()
 
 
@@ -186,7 +186,9 @@ class Bomb(datasets.GeneratorBasedBuilder):
         if MODE == "splits":
             return [datasets.SplitGenerator(name=f"split{number}", gen_kwargs={}) for number in range(300_000)]
         if MODE == "gen_kwargs":
-            return [datasets.SplitGenerator(name="train", gen_kwargs={"files": [f"file{number}" for number in range(3_000_000)]})]
+            return [
+                datasets.SplitGenerator(name="train", gen_kwargs={"files": [f"file{number}" for number in range(3_000_000)]})
+            ]
         if MODE == "deep gen_kwargs":
             inner = []
             for _ in range(100_000):

@@ -58,7 +58,7 @@ def _by_package(name):
 def _by_arrow():
     from pyarrow import flight
 
-    return flight.connect(f"grpc://127.0.0.1:{PORT}").wait_for_available(1) or True
+    return flight.connect(f"grpc://127.0.0.1:{PORT}").wait_for_available(0.1) or True
 
 
 def ways():

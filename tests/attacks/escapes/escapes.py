@@ -24,7 +24,10 @@ class Escapes(datasets.GeneratorBasedBuilder):
 
     def _info(self):
         return datasets.DatasetInfo(
-            description=EVIL, citation=EVIL, homepage=EVIL, license=EVIL,
+            description=EVIL,
+            citation=EVIL,
+            homepage=EVIL,
+            license=EVIL,
             features=datasets.Features({f"text{EVIL if MODE == 'column' else ''}": datasets.Value("string")}),
         )
 

@@ -1,8 +1,5 @@
 """Tells the parent of a builder that cannot be, by changing the library in its own process."""
 
-import os
-
-import datasets
 from datasets_core.confine import served
 
 from .attacker import WHERE, Attacker
@@ -37,7 +34,9 @@ CLASS = {
     "escapes in the name": lambda form: _with(form, name="a\x1b[31m"),
     "name of a config": lambda form: _with(form, configs=[{"name": OUT, "fields": {}}]),
     "name in the fields": lambda form: _with(form, configs=[{"name": "a", "fields": {"name": OUT}}]),
-    "methods in the fields": lambda form: _with(form, configs=[{"name": "a", "fields": {"create_config_id": "x", "__class__": "y"}}]),
+    "methods in the fields": lambda form: _with(
+        form, configs=[{"name": "a", "fields": {"create_config_id": "x", "__class__": "y"}}]
+    ),
     "version": lambda form: _with(form, version="../../1.0.0"),
     "kind of rows": lambda form: _with(form, yields="pickles"),
     "nothing": lambda form: {},
@@ -56,7 +55,9 @@ BUILDER = {
     "version of the builder": lambda form: _with(form, version={"version": OUT, "description": None, "release": None}),
     "names of classes in a file": lambda form: _info(form, features={"way": {"_type": "ClassLabel", "names_file": SECRET}}),
     "type": lambda form: _info(form, features={"way": {"_type": "system", "dtype": "os"}}),
-    "type of numbers": lambda form: _info(form, features={"way": {"_type": "Value", "dtype": "__import__('os').system('touch harm')"}}),
+    "type of numbers": lambda form: _info(
+        form, features={"way": {"_type": "Value", "dtype": "__import__('os').system('touch harm')"}}
+    ),
     "arguments of a type": lambda form: _info(form, features={"way": {"_type": "Image", "path": SECRET, "__class__": 3}}),
     "shape": lambda form: _info(form, features={"way": {"_type": "Array2D", "shape": [1 << 62, 1 << 62], "dtype": "float64"}}),
     "no shape": lambda form: _info(form, features={"way": {"_type": "Array2D", "shape": ["a", -1], "dtype": "float64"}}),

@@ -1,6 +1,5 @@
 """Writes messages of its own on the pipe to the parent, while it makes rows."""
 
-import gc
 import json
 import os
 import struct
@@ -153,7 +152,9 @@ FRAMES = {
     "many keys": lambda: frame(b"P", {"rows": 2, "span": [0, 9], "schema": True}, stream(batch())),
     "keys that are none": lambda: frame(b"P", {"rows": 2, "keys": {"a": 1}, "schema": True}, stream(batch())),
     "keys of a number": lambda: frame(b"P", {"rows": 2, "keys": 7, "schema": True}, stream(batch())),
-    "forms of keys": lambda: frame(b"P", {"rows": 2, "keys": [{"held": {"int": "1e9"}}, {"t": 3}], "schema": True}, stream(batch())),
+    "forms of keys": lambda: frame(
+        b"P", {"rows": 2, "keys": [{"held": {"int": "1e9"}}, {"t": 3}], "schema": True}, stream(batch())
+    ),
     "keys of lists": lambda: frame(b"P", {"rows": 2, "keys": [[1], {"m": [[[1], 2]]}], "schema": True}, stream(batch())),
     "keys without rows": lambda: frame(b"P", {"column": True}, stream(pa.record_batch([pa.array(["a"])], names=["key"]))) * 3,
     "column of other keys": lambda: frame(b"P", {"column": True}, stream(pa.record_batch([pa.array([1.5])], names=["key"]))),
@@ -161,7 +162,9 @@ FRAMES = {
     "payload of noise": lambda: frame(b"P", {"rows": 2, "span": [0, 2], "schema": True}, os.urandom(1000)),
     "cut payload": lambda: frame(b"P", {"rows": 2, "span": [0, 2], "schema": True}, stream(batch())[:-200]),
     "too many rows": lambda: frame(b"P", {"rows": 10**12, "span": [0, 10**12], "schema": True}, stream(batch())),
-    "offsets": lambda: frame(b"P", {"span": [0, 2], "rows": 2, "schema": True}, _patched(batch(PATCHED), [0, 1 << 30, 1 << 30])),
+    "offsets": lambda: frame(
+        b"P", {"span": [0, 2], "rows": 2, "schema": True}, _patched(batch(PATCHED), [0, 1 << 30, 1 << 30])
+    ),
     "falling offsets": lambda: rows(batch(_strings([0, 2, 1], b"ab"))),
     "negative offsets": lambda: frame(b"P", {"span": [0, 2], "rows": 2, "schema": True}, _patched(batch(PATCHED), [-5, 1, 2])),
     "UTF-8": lambda: rows(batch(_strings([0, 1, 2], b"\xff\xfe"))),
@@ -172,20 +175,51 @@ FRAMES = {
     "compressed": lambda: _compressed(60 << 20),
     "other columns": lambda: rows(pa.record_batch([pa.array([1, 2])], names=["other"])),
     "other types": lambda: rows(batch(number=pa.array(["1", "2"]))),
-    "no columns": lambda: frame(b"P", {"span": [0, 2], "rows": 2, "schema": True}, stream(pa.record_batch([], schema=pa.schema([])))),
+    "no columns": lambda: frame(
+        b"P", {"span": [0, 2], "rows": 2, "schema": True}, stream(pa.record_batch([], schema=pa.schema([])))
+    ),
     "rows of nothing": lambda: _of_type(_nothing()),
-    "lists of nothing": lambda: _of_type(pa.FixedSizeListArray.from_buffers(pa.list_(pa.int8(), 0), MOST, [None], children=[pa.array([], pa.int8())])),
+    "lists of nothing": lambda: _of_type(
+        pa.FixedSizeListArray.from_buffers(pa.list_(pa.int8(), 0), MOST, [None], children=[pa.array([], pa.int8())])
+    ),
     "long lists of nothing": lambda: _of_type(pa.ListArray.from_arrays(pa.array([0, MOST], pa.int32()), _nothing())),
     "runs": lambda: _of_type(pa.RunEndEncodedArray.from_arrays(pa.array([MOST], pa.int64()), pa.array(["x" * 1000]))),
     "views": lambda: _of_type(_views()) + END,
-    "offsets of keys": lambda: frame(b"P", {"column": True}, _patched(pa.record_batch([PATCHED], names=["k"]), [0, 1 << 30, (1 << 31) - 1])) + GOOD + END,
+    "offsets of keys": lambda: (
+        frame(b"P", {"column": True}, _patched(pa.record_batch([PATCHED], names=["k"]), [0, 1 << 30, (1 << 31) - 1]))
+        + GOOD
+        + END
+    ),
     "long body": lambda: frame(b"P", {"span": [0, 2], "rows": 2, "schema": True}, _fresh(stream(batch()))),
-    "two batches": lambda: frame(b"P", {"span": [0, 2], "rows": 2, "schema": True}, stream(pa.table({"text": ["a"], "number": [1]})) * 2),
+    "two batches": lambda: frame(
+        b"P", {"span": [0, 2], "rows": 2, "schema": True}, stream(pa.table({"text": ["a"], "number": [1]})) * 2
+    ),
     "failure": lambda: frame(b"F", {"error": {"class": "SystemExit", "message": "gone"}}),
-    "failure of ours": lambda: frame(b"F", {"error": {"class": "DatasetsCoreError", "message": "x", "facts": {"args": ["a"], "__class__": "os", "with_traceback": 1, "add_note": 3, "path": {"a": 1}}}}),
+    "failure of ours": lambda: frame(
+        b"F",
+        {
+            "error": {
+                "class": "DatasetsCoreError",
+                "message": "x",
+                "facts": {"args": ["a"], "__class__": "os", "with_traceback": 1, "add_note": 3, "path": {"a": 1}},
+            }
+        },
+    ),
     "failure of nothing": lambda: frame(b"F", {"error": 3}),
-    "failure with secrets": lambda: frame(b"F", {"error": {"class": "DeniedAccessError", "message": "\x1b[31mred", "facts": {"tried": 3, "path": [1], "line": "x"}, "traceback": ["\x1b[31mred"]}}),
-    "failure of no text": lambda: frame(b"F", {"error": {"class": ["x"], "message": {"a": 1}, "facts": {"\u202e": 1}, "traceback": [1, None, {}]}}),
+    "failure with secrets": lambda: frame(
+        b"F",
+        {
+            "error": {
+                "class": "DeniedAccessError",
+                "message": "\x1b[31mred",
+                "facts": {"tried": 3, "path": [1], "line": "x"},
+                "traceback": ["\x1b[31mred"],
+            }
+        },
+    ),
+    "failure of no text": lambda: frame(
+        b"F", {"error": {"class": ["x"], "message": {"a": 1}, "facts": {"\u202e": 1}, "traceback": [1, None, {}]}}
+    ),
     "denials of nothing": lambda: frame(b"D", {"tried": 3, "path": {"a": 1}, "line": -1}) + GOOD + END,
     "escapes in a denial": lambda: frame(b"D", {"tried": "\x1b]0;title\x07", "path": "\x1b[2J", "line": 3}) + GOOD + END,
     "question": lambda: frame(b"Q", {"ask": "download", "names": ["/etc/passwd"]}),

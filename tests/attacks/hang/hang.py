@@ -8,7 +8,7 @@ import time
 
 import datasets
 
-from .attacker import LIBC, WHERE
+from .attacker import WHERE
 
 MODE, PHASE = WHERE["mode"], WHERE["phase"]
 
@@ -59,13 +59,13 @@ HANGS = {
     "silent": _silent,
     "half": _half,
     "stop": lambda: os.kill(os.getpid(), signal.SIGSTOP),
-    "computing": lambda: 9 ** 9 ** 9,
+    "computing": lambda: 9**9**9,
 }
 
 
 def hang(phase):
     """Hang, if it is time."""
-    if PHASE == phase:
+    if phase == PHASE:
         HANGS[MODE]()
 
 

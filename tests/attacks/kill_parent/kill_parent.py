@@ -41,8 +41,9 @@ def ways():
         yield f"tkill {who}", _called("tkill", process, 9)
         yield f"rt_sigqueueinfo {who}", _called("rt_sigqueueinfo", process, 9, information)
         yield f"rt_tgsigqueueinfo {who}", _called("rt_tgsigqueueinfo", process, process, 9, information)
-        yield f"pidfd_send_signal {who}", lambda process=process: system_call(
-            "pidfd_send_signal", system_call("pidfd_open", process, 0), 9, None, 0
+        yield (
+            f"pidfd_send_signal {who}",
+            lambda process=process: system_call("pidfd_send_signal", system_call("pidfd_open", process, 0), 9, None, 0),
         )
         yield f"ptrace {who}", _called("ptrace", 16, process, 0, 0)
         yield f"process_vm_writev {who}", _called("process_vm_writev", process, None, 0, None, 0, 0)

@@ -61,7 +61,7 @@ WAYS = {
 
 def leave(phase):
     """Leave, if it is time."""
-    if PHASE == phase:
+    if phase == PHASE:
         WAYS[MODE]()
 
 

@@ -5,6 +5,11 @@ import os
 
 from .attacker import WHERE, Attacker, attempt
 
+try:
+    from .linked_module import TOKEN
+except ImportError as _error:
+    TOKEN, _DENIED = None, _error
+
 HERE = os.path.dirname(__file__)
 
 
@@ -20,6 +25,7 @@ def _first(found):
 def ways():
     """Each way, with its name."""
     place = os.path.join(HERE, "linked.txt")
+    yield "module", lambda: TOKEN
     yield "open", lambda: _read(place)
     yield "folder", lambda: os.listdir(os.path.join(HERE, "linked_folder"))
     yield "file in a folder", lambda: _read(os.path.join(HERE, "linked_folder", "id_rsa"))
@@ -31,7 +37,10 @@ def ways():
             yield f"extract {name}", lambda name=name: _read(manager.extract(os.path.join(HERE, name)))
             yield f"iter_files {name}", lambda name=name: _first(manager.iter_files([os.path.join(HERE, name)]))
         yield "iter_files of a folder", lambda: _first(manager.iter_files([os.path.join(HERE, "linked_folder")]))
-        yield "iter_archive", lambda: [file.read() for _, file in manager.iter_archive(os.path.join(HERE, "linked_archive.tar"))]
+        yield (
+            "iter_archive",
+            lambda: [file.read() for _, file in manager.iter_archive(os.path.join(HERE, "linked_archive.tar"))],
+        )
 
 
 attempt("import", ways)

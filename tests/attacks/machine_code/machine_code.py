@@ -3,7 +3,6 @@
 import ctypes
 import mmap
 import os
-import platform
 
 from datasets_core.confine import seccomp, syscalls
 

@@ -179,7 +179,10 @@ def ways():
     yield "io.open_code", lambda: io.open_code(SECRET).read()
     yield "pathlib", lambda: pathlib.Path(SECRET).read_text()
     yield "path with dots", lambda: open(f"{os.getcwd()}/../../../../../../../../../..{SECRET}").read()
-    yield "path beside the script", lambda: open(os.path.join(os.path.dirname(__file__), os.path.relpath(SECRET, os.path.dirname(__file__)))).read()
+    yield (
+        "path beside the script",
+        lambda: open(os.path.join(os.path.dirname(__file__), os.path.relpath(SECRET, os.path.dirname(__file__)))).read(),
+    )
     yield "proc root", lambda: open(f"/proc/self/root{SECRET}").read()
     yield "proc cwd", lambda: open(f"/proc/self/cwd/{os.path.relpath(SECRET)}").read()
     yield "O_PATH and /proc/self/fd", _by_path_descriptor
@@ -219,7 +222,10 @@ def ways():
     yield "pandas.read_csv by arrow", lambda: pandas.read_csv(SECRET, engine="pyarrow").to_dict()
     yield "pandas.read_parquet", lambda: pandas.read_parquet(WHERE["parquet"]).to_dict()
     yield "sqlite3", lambda: sqlite3.connect(WHERE["database"]).execute("SELECT * FROM secrets").fetchall()
-    yield "sqlite3 by uri", lambda: sqlite3.connect(f"file:{WHERE['database']}?immutable=1", uri=True).execute("SELECT * FROM secrets").fetchall()
+    yield (
+        "sqlite3 by uri",
+        lambda: sqlite3.connect(f"file:{WHERE['database']}?immutable=1", uri=True).execute("SELECT * FROM secrets").fetchall(),
+    )
     yield "sqlite3 attach", _attached
     yield "sqlite3 extension", _extended
     yield "import", lambda: _imported(os.path.join(WHERE["project"], "project_secrets.py"))

@@ -6,6 +6,7 @@ import os
 import re
 
 import datasets
+
 from datasets_core.config import settings
 
 from .attacker import LIBC, WHERE, Attacker, attempt

@@ -9,7 +9,7 @@ HERE = os.getcwd()
 
 def _deep():
     try:
-        for _ in range(3000):
+        for _ in range(400):
             os.mkdir("x" * 200)
             os.chdir("x" * 200)
     finally:
@@ -31,7 +31,7 @@ def _closed():
 
 
 def _many():
-    for number in range(5000):
+    for number in range(1000):
         os.mkdir(f"many{number}")
 
 
