@@ -263,7 +263,9 @@ def _check_streamed(**asked: Any) -> None:
     for name, value in asked.items():
         if value is not None and value is not False:
             advice = "The workers of a torch DataLoader share the rows of a stream. " if name == "num_proc" else ""
-            raise ConfigurationError(f"{name}={value!r} is for built datasets. {advice}Leave it or streaming=True out.")
+            raise ConfigurationError(
+                f"{name}={value!r} is for datasets that are built. {advice}Leave it or streaming=True out."
+            )
 
 
 def _held(

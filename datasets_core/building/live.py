@@ -101,7 +101,10 @@ class LiveSplits:
 
         It is where the code failed because it took the text of a URL for the path of a file.
         """
-        url = unopened(error, self._manager.given_urls) if isinstance(self._manager, StreamingDownloadManager) else None
+        manager = self._manager
+        if not isinstance(manager, StreamingDownloadManager):
+            return False
+        url = unopened(error, manager.given_urls)
         if url is None:
             return False
         logger.warning(
@@ -111,7 +114,7 @@ class LiveSplits:
             self.label,
             redact(url),
         )
-        self._manager, self._named = self._manager.fetching(), None
+        self._manager, self._named = manager.fetching(), None
         return True
 
     def stream(self, split: str | ReadInstruction) -> IterableDataset:

@@ -224,11 +224,7 @@ class Receiver:
             if number > _MOST_MESSAGES + len(buffer) // _LEAST_BYTES:
                 raise ValueError(f"more than {number:,} messages in {len(buffer):,} bytes")
             if schema is None:
-                schema = pa.ipc.read_schema(message)
-                if len(schema) > _MAX_COLUMNS:
-                    raise ValueError(f"{len(schema)} columns")
-                if any(map(_is_foreign, schema.types)):
-                    raise ValueError("an extension type")
+                schema = _known_schema(pa.ipc.read_schema(message))
         if schema is None:
             raise ValueError("no schema")
         with pa.ipc.open_stream(buffer) as reader:
@@ -238,6 +234,14 @@ class Receiver:
         return DatasetGenerationError(
             f"{self._what} sent {reason} out of its confined process, and was stopped. Do not trust it."
         )
+
+
+def _known_schema(schema: pa.Schema) -> pa.Schema:
+    if len(schema) > _MAX_COLUMNS:
+        raise ValueError(f"{len(schema)} columns")
+    if any(map(_is_foreign, schema.types)):
+        raise ValueError("an extension type")
+    return schema
 
 
 def _key(form: Mapping[str, Any]) -> Any:

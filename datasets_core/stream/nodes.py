@@ -258,8 +258,9 @@ def on_jobs(node: Node, act: Callable[[MadeRows], MadeRows], *, is_share: bool =
         passes = (*passes, Windows, Rounds, *([] if isinstance(node, Lists) and node.by else [Lists]))
     if not isinstance(node, passes):
         return None
-    below = on_jobs(node.below, act, is_share=is_share)
-    return None if below is None else replace(node, below=below)
+    step: Any = node
+    below = on_jobs(step.below, act, is_share=is_share)
+    return None if below is None else replace(step, below=below)
 
 
 def _in_round(delivery: Delivery, done: int) -> Delivery:
