@@ -138,7 +138,7 @@ def _servers(root: Path, reached: list[str]) -> Iterator[dict[str, Any]]:
         local, abstract = (stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(2))
         local.bind(str(root / "socket"))
         os.chmod(root / "socket", 0o777)
-        name = f"attacked-{os.getpid()}"
+        name = root.name
         abstract.bind(f"\0{name}")
         local.listen()
         abstract.listen()
