@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.confine.asked_downloads import CONFIG_FIELDS
+from datasets_core.confine.denials import Denial
 from datasets_core.confine.fetched_before import FetchedBefore
 from datasets_core.confine.granted import Granted, is_remote
 from datasets_core.confine.reported import head_of
@@ -24,6 +25,7 @@ Record = dict[str, dict[str, str]]
 
 _MOST_NAMES = 1_000_000
 _MOST_OPEN = 256
+_MOST_DENIED = 100
 _MOST_BYTES = 1 << 20  # of one answer
 _FARTHEST = 1 << 62
 _NAMED = ("download", "extract", "extract shown", "fetch", "locate", "open", "enforced", "whole folder", "whole file")
@@ -88,6 +90,7 @@ class Answers:
 
     Attributes:
         asked: the URLs that were asked for, in order.
+        denied: what was asked for and is not given.
     """
 
     def __init__(
@@ -105,6 +108,7 @@ class Answers:
         self.record: Record = {} if record is None else record
         self.asked: dict[str, None] = {}
         self._before, self._is_blind = before, is_blind
+        self.denied: list[Denial] = []
         self._open: dict[int, tuple[BinaryIO, bool]] = {}
         self._num_opened = 0
 
@@ -121,6 +125,8 @@ class Answers:
         try:
             return self._answered(question["ask"], question)
         except DatasetsCoreError as error:
+            if isinstance(error, DeniedAccessError) and not self._is_blind and len(self.denied) < _MOST_DENIED:
+                self.denied.append(Denial(error.tried))
             return _told(error)
         except (OSError, ValueError, TransientError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)

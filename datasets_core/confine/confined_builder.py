@@ -23,7 +23,7 @@ from datasets_core.config import settings
 from datasets_core.confine.answers import Answers, confined_manager, manager_form
 from datasets_core.confine.builder_form import BuilderFacts, ClassFacts, files_form
 from datasets_core.confine.children import Children, in_time
-from datasets_core.confine.denials import warn_of
+from datasets_core.confine.denials import Denial, warn_of
 from datasets_core.confine.fetched_before import FetchedBefore
 from datasets_core.confine.gen_values import decoded, encoded, given_back, held_value, refused
 from datasets_core.confine.granted import Granted
@@ -91,7 +91,8 @@ class ConfinedBuilder(DatasetBuilder):
         self._made_bytes = 0
         self._denied: tuple[str, ...] = ()
         self._is_preparing = False
-        self._answers: Answers | None = None  # what a script asks for while its rows are streamed
+        self._answers: Answers | None = None  # what a script asks for while its rows are made
+        self._streams = False
         self._before: FetchedBefore | None = None
         self._before_of: Any = None
         script = confinement.children.script
@@ -102,7 +103,10 @@ class ConfinedBuilder(DatasetBuilder):
         self.writer_batch_size = self._facts.writer_batch_size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (self.class_form, self._confinement.children.script), {**self.__dict__, "_is_preparing": False}
+        state = {**self.__dict__, "_is_preparing": False}
+        if not self._streams:
+            state["_answers"] = None  # what fetches for a build stays where the build is
+        return _remade, (self.class_form, self._confinement.children.script), state
 
     # -- what it is ----------------------------------------------------------------------------------------------------
 
@@ -175,10 +179,9 @@ class ConfinedBuilder(DatasetBuilder):
         try:
             super().download_and_prepare(*args, **options)
         except Exception as error:
-            for denial in children.denials:
-                if denial.tried != getattr(error, "tried", None):
-                    logger.warning("%s tried to %s, and was denied.", children.script, denial.tried)
-            children.denials = []
+            for tried in dict.fromkeys(denial.tried for denial in self._taken_denials()):
+                if tried != getattr(error, "tried", None):
+                    logger.warning("%s tried to %s, and was denied.", children.script, tried)
             raise
         finally:
             self._is_preparing = False
@@ -205,7 +208,7 @@ class ConfinedBuilder(DatasetBuilder):
             self._before, self._before_of = (before, dl_manager) if is_streaming else (None, None)
         live = answers(held.granted, manager=manager, before=before)
         replay = live if is_streaming else answers(held.granted, record=live.record)
-        self._answers = live if is_streaming else None
+        self._answers, self._streams = live, is_streaming
         told = held.children.named(request, live, replay, self._deadline)
         self._hear(told)
         splits = [_split_of(entry, held.children.script) for entry in told.get("splits", ())]
@@ -364,15 +367,23 @@ class ConfinedBuilder(DatasetBuilder):
     @property
     def denied(self) -> tuple[str, ...]:
         """See `DatasetBuilder.denied`."""
-        now = (denial.tried for denial in self._confinement.children.denials)
+        refused = [] if self._answers is None else self._answers.denied
+        now = (denial.tried for denial in (*self._confinement.children.denials, *refused))
         return tuple(dict.fromkeys((*self._denied, *now)))
 
     def _tell_denials(self) -> None:
         """Warn of what the script was denied and went on without."""
         self._denied = self.denied
+        warn_of(self._taken_denials(), script=self._confinement.children.script)
+
+    def _taken_denials(self) -> list[Denial]:
+        """What was denied and nobody was told of, which counts as told from now on."""
         children = self._confinement.children
         denials, children.denials = children.denials, []
-        warn_of(denials, script=children.script)
+        if self._answers is not None:
+            denials += self._answers.denied
+            self._answers.denied = []
+        return denials
 
     def _limit(self, job: Part) -> int | None:
         """Bytes of rows that may be made; None where they go to no disk."""

@@ -425,3 +425,15 @@ def test_a_server_that_drips_takes_no_longer_than_the_time(written: Written, tmp
         release.set()
         server.shutdown()
         server.server_close()
+
+
+def test_a_script_may_download_while_it_makes_rows(written: Written, tmp_path: Path) -> None:
+    rows = 'with open(self.manager.download("seven.txt")) as file: yield 0, {"a": file.read()}'
+    path = written(rows, before="self.manager = dl_manager", files={"seven.txt": "7"})
+    assert load_dataset(path, split="train", cache_dir=tmp_path / "cache", trust_remote_code="sandbox")["a"][:] == [7]
+
+
+def test_what_is_not_given_and_the_script_does_without_is_warned_of(written: Written, tmp_path: Path) -> None:
+    before = 'try: dl_manager.download("/etc/passwd")\n        except OSError: pass'
+    with pytest.warns(DeniedAccessWarning, match="/etc/passwd"):
+        load_dataset(written(before=before), cache_dir=tmp_path / "cache", trust_remote_code="sandbox")

@@ -648,7 +648,6 @@ def test_questions_for_what_no_script_may_have_are_refused(victim: Victim) -> No
     _unharmed(victim, told, before)
 
 
-@pytest.mark.xfail(strict=True, reason="what the parent itself refuses, and the script swallows, is not warned of yet")
 def test_questions_that_were_refused_are_told_of(victim: Victim) -> None:
     path = victim.place.script("questions", phase="split_generators", mode="")
     told = victim.ask(path=path, settings={"max_retries": 1}, options={"timeout": 30})
