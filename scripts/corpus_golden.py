@@ -7,26 +7,18 @@ It is run in an interpreter that has that version, the last that runs every kind
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
+import runpy
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
-
-
-def _calls() -> Any:
-    spec = importlib.util.spec_from_file_location("calls", CORPUS / "calls.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _script(calls: Any, name: str, folder: str) -> str:
@@ -94,7 +86,7 @@ def main() -> None:
             raise SystemExit(f"This is datasets {datasets.__version__}; run it where datasets==2.21.0 is installed.")
         datasets.disable_progress_bars()
         datasets.logging.set_verbosity(50)
-        calls = _calls()
+        calls = SimpleNamespace(**runpy.run_path(str(CORPUS / "calls.py"), run_name="calls"))
         target = CORPUS / "golden"
         target.mkdir(exist_ok=True)
         with calls.served() as server:

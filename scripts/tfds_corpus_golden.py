@@ -8,24 +8,16 @@ It is run in an interpreter that has tensorflow and tensorflow-datasets, pydub, 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import json
 import os
+import runpy
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 CORPUS = Path(__file__).parents[1] / "tests" / "tfds_corpus"
-
-
-def _calls() -> Any:
-    spec = importlib.util.spec_from_file_location("calls", CORPUS / "calls.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _local_downloads(tfds: Any) -> None:
@@ -93,7 +85,7 @@ def main(asked: list[str]) -> None:
     """Write the files of the scripts that are asked for, or of all."""
     import tensorflow_datasets as tfds
 
-    calls = _calls()
+    calls = SimpleNamespace(**runpy.run_path(str(CORPUS / "calls.py"), run_name="calls"))
     _local_downloads(tfds)
     for name in asked or calls.LOADS:
         for load in calls.LOADS[name]:

@@ -168,12 +168,17 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
-def shown(value: object) -> str:
-    """A value of an author as it stands in a message."""
+def words_of(value: object) -> str:
+    """A value of an author as text, however its class was written."""
     try:
-        text = repr(value)
+        return repr(value)
     except Exception:  # the author's own class
         return f"a {type(value).__name__}"
+
+
+def shown(value: object) -> str:
+    """A value of an author as it stands in a message."""
+    text = words_of(value)
     return text if len(text) <= 200 else f"{text[:200]} …"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.builder_config import BuilderConfig, check_name
 from datasets_core.building.versions import BlockedVersions, Versions
-from datasets_core.confine.gen_values import decoded, encoded
+from datasets_core.confine.gen_values import decoded, encoded, shown_form
 from datasets_core.confine.reported import shown
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ScriptError
 from datasets_core.features.schema import Features
@@ -89,11 +89,7 @@ def _config_form(config: Any, hold: Any) -> dict[str, Any]:
 def _shown(value: Any) -> dict[str, Any]:
     if isinstance(value, Version):
         return {"held": {"version": _version_form(value)}}
-    try:
-        text = repr(value)
-    except Exception:  # the author's own class
-        text = f"a {type(value).__name__}"
-    return {"held": {"shown": text[:1000]}}
+    return shown_form(value)
 
 
 def _held_form(value: Any) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def run(serve: str, descriptors: Sequence[int], *, parent: int | None, tasks: in
             channel.tell_denials()
             status = 0
     finally:
-        with contextlib.suppress(BaseException):
+        with contextlib.suppress(BaseException):  # the script may have put anything there; this process ends now
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)

@@ -29,7 +29,7 @@ from datasets_core.confine.gen_values import decoded, encoded, given_back, held_
 from datasets_core.confine.granted import Granted
 from datasets_core.confine.pipe import Message
 from datasets_core.confine.reported import shown
-from datasets_core.confine.sent_batches import OtherKey, Receiver
+from datasets_core.confine.sent_batches import OtherKey, Receiver, schema_form
 from datasets_core.due import Overdue, done_by
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import (
@@ -264,7 +264,7 @@ class ConfinedBuilder(DatasetBuilder):
     def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch]]:
         """See `DatasetBuilder.made_tables`."""
         receiver = Receiver(self.label)
-        schema = None if self.read_schema is None else _schema_form(self.read_schema)
+        schema = None if self.read_schema is None else schema_form(self.read_schema)
         again: Any = None
         replies = self._replies({"do": "tables", "part": self._part_form(job), "read_schema": schema}, job)
         with contextlib.closing(replies):
@@ -310,7 +310,7 @@ class ConfinedBuilder(DatasetBuilder):
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         """See `DatasetBuilder.join_types`."""
-        request = {"do": "join_types", "types": _schema_form(pa.schema([("a", a), ("b", b)]))}
+        request = {"do": "join_types", "types": schema_form(pa.schema([("a", a), ("b", b)]))}
         with contextlib.closing(
             self._confinement.children.stream(request, lambda: self._deadline, doing="joining types")
         ) as replies:
@@ -479,10 +479,6 @@ def _no_key(key: Any) -> dict[str, Any]:
 
 def _key(form: Mapping[str, Any]) -> OtherKey:
     return OtherKey(str(form.get("shown")))
-
-
-def _schema_form(schema: pa.Schema) -> str:
-    return base64.b64encode(schema.serialize().to_pybytes()).decode("ascii")
 
 
 def confined_class(form: Mapping[str, Any], script: str) -> type[ConfinedBuilder]:

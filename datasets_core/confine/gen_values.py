@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from datasets_core.building.author_failures import words_of
 from datasets_core.building.jobs import holds_once, is_data
 from datasets_core.errors import ConfigurationError, DatasetBuildError
 from datasets_core.store.fingerprint import Hasher
 
+_MOST_SHOWN = 1000
 _MAX_DEPTH = 24  # of the forms; the pipe takes 64 levels of JSON
 _LONG = 1 << 16  # characters or bytes of a value that stays in the process
 
@@ -137,6 +139,15 @@ def _no_form(form: object) -> ConfigurationError:
     text = repr(form)
     shown = text if len(text) <= 100 else f"{text[:100]} …"
     return ConfigurationError(f"{shown} stands for no value that a confined script is given, or gives. Do not trust it.")
+
+
+def shown_form(value: object) -> dict[str, Any]:
+    """The words of a value that has no other form.
+
+    >>> shown_form({1})
+    {'held': {'shown': '{1}'}}
+    """
+    return {"held": {"shown": words_of(value)[:_MOST_SHOWN]}}
 
 
 def refused(value: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ validated in full, and has the columns that were announced.
 
 from __future__ import annotations
 
+import base64
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.confine.gen_values import decoded, encoded, unknown
+from datasets_core.confine.gen_values import decoded, encoded, shown_form, unknown
 from datasets_core.confine.reported import shown
 from datasets_core.errors import DatasetGenerationError
 from datasets_core.features.plain import plain_array
@@ -83,15 +84,16 @@ def _other(value: Any) -> dict[str, Any]:
         return {"held": {"text": str.__str__(value)}}
     if type(value) is str or type(value) is bytes:
         return {"held": {"long": value if isinstance(value, str) else value.hex(), "bytes": type(value) is bytes}}
-    try:
-        text = repr(value)
-    except Exception:  # the author's own class
-        text = f"a {type(value).__name__}"
-    return {"held": {"shown": text[:1000]}}
+    return shown_form(value)
 
 
 def _column(array: pa.Array) -> pa.Buffer:
     return whole(pa.record_batch([array], names=["key"]))
+
+
+def schema_form(schema: pa.Schema) -> str:
+    """A schema as text."""
+    return base64.b64encode(schema.serialize().to_pybytes()).decode("ascii")
 
 
 def whole(data: pa.RecordBatch | pa.Table) -> pa.Buffer:

@@ -20,9 +20,9 @@ from datasets_core.building.hooks import Reread, SplitGenerator
 from datasets_core.config import Config, using
 from datasets_core.confine.asked_downloads import AskedDownloads, scratch
 from datasets_core.confine.builder_form import builder_form, class_form, files_of
-from datasets_core.confine.gen_values import Values, decoded, encoded, unknown
+from datasets_core.confine.gen_values import Values, decoded, encoded, shown_form, unknown
 from datasets_core.confine.pipe import Channel
-from datasets_core.confine.sent_batches import Sender, keys_form, whole
+from datasets_core.confine.sent_batches import Sender, keys_form, schema_form, whole
 from datasets_core.errors import ExperimentalVersionWarning
 from datasets_core.features.order_free import Facts
 from datasets_core.features.schema import Features
@@ -178,10 +178,10 @@ class Served:
         with contextlib.closing(tables), _Ahead(self._channel) as ahead:
             try:
                 for key, table in tables:
-                    ahead.send({"key": encoded(key, _shown)}, whole(table))
+                    ahead.send({"key": encoded(key, shown_form)}, whole(table))
             except Reread as again:
                 ahead.flush()
-                self._channel.reply({"end": True, "reread": _schema_form(again.schema), **self._news()})
+                self._channel.reply({"end": True, "reread": schema_form(again.schema), **self._news()})
                 return
         self._channel.reply({"end": True, **self._news()})
 
@@ -194,7 +194,7 @@ class Served:
         """The type in which the builder reads a column that is of one type here and of another there."""
         a, b = _schema(request["types"]).types
         joined = self._builder.join_types(a, b)
-        self._channel.reply({"type": None if joined is None else _schema_form(pa.schema([("joined", joined)]))})
+        self._channel.reply({"type": None if joined is None else schema_form(pa.schema([("joined", joined)]))})
 
     def _part(self, request: Mapping[str, Any]) -> Part:
         form, name = request["part"], request["part"]["split"]
@@ -251,23 +251,8 @@ class _Ahead:
                 self._waiting.task_done()
 
 
-def _words(value: object) -> str:
-    try:
-        return repr(value)[:1000]
-    except Exception:  # the author's own class
-        return f"a {type(value).__name__}"
-
-
-def _shown(value: Any) -> dict[str, Any]:
-    return {"held": {"shown": _words(value)}}
-
-
 def _facts_form(facts: Facts | None) -> dict[str, Any] | None:
     return None if facts is None else facts.to_json()
-
-
-def _schema_form(schema: pa.Schema) -> str:
-    return base64.b64encode(schema.serialize().to_pybytes()).decode("ascii")
 
 
 def _schema(form: str) -> pa.Schema:

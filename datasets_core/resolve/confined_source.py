@@ -16,12 +16,11 @@ from datasets_core.confine.children import Children, Home
 from datasets_core.confine.confined_builder import ConfinedBuilder, Confinement, confined_class
 from datasets_core.confine.granted import Granted, check_folder
 from datasets_core.meta.checksum_file import CHECKSUMS_NAME
-from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
+from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.naming import dataset_name
 from datasets_core.resolve.folder import read_folder_card, recorded_info
-from datasets_core.resolve.request import DEFAULT, Request
-from datasets_core.resolve.scripted import script_identity
+from datasets_core.resolve.request import Request
+from datasets_core.resolve.scripted import default_of, files_of_user, made, names_of
 from datasets_core.scripting.modules import Script, read_script, scan
 
 
@@ -35,12 +34,12 @@ class ConfinedSource:
     @property
     def config_names(self) -> list[str]:
         """See `Source.config_names`."""
-        return _names(self._told()[0])
+        return names_of(self._told()[0])
 
     @property
     def default_config_name(self) -> str | None:
         """See `Source.default_config_name`."""
-        return _default(self._told()[0])
+        return default_of(self._told()[0])
 
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:
@@ -56,29 +55,16 @@ class ConfinedSource:
         """See `Source.builder`."""
         asked, script = self.request, read_script(self.script, is_confined=True)
         folder = os.path.dirname(script.path)
-        found: DataFilesDict | None = None
-        if asked.data_files is not None:
-            found = resolve_data_files(asked.data_files, asked.data_dir or folder, storage_options=asked.storage_options)
+        found = files_of_user(asked, script)
         held = self._confinement(script, found)
         try:
             cls = confined_class(held.children.told(asked.timeout), script.path)
-            name = asked.name or _default(cls)
-            builder = asked.builder(
-                partial(cls, confinement=held, deadline=asked.timeout),
-                asked.options,
-                dataset_name=dataset_name(script.path),
-                config_name=asked.name,
-                base_path=folder,
-                hash=script_identity(script),
-                data_dir=asked.data_dir,
-                data_files=found,
-                info=recorded_info(folder, name, is_confined=True) if name is not None else None,
-            )
+            name = asked.name or default_of(cls)
+            info = recorded_info(folder, name, is_confined=True) if name is not None else None
+            return made(asked, partial(cls, confinement=held, deadline=asked.timeout), script, data_files=found, info=info)
         except BaseException:
             held.children.close()
             raise
-        builder.script_digest = script.digest
-        return builder
 
     def _told(self) -> tuple[type[ConfinedBuilder], Confinement]:
         script = read_script(self.script, is_confined=True)
@@ -99,7 +85,7 @@ class ConfinedSource:
         elif asked.cache_dir is not None and not files.is_url(asked.cache_dir):
             downloads = os.path.join(os.path.abspath(asked.cache_dir), "downloads")
         home = Home.of(downloads, folder)
-        users = _files_of_user(asked.data_dir, data_files, folder)
+        users = _named_by_user(asked.data_dir, data_files, folder)
         start = partial(Children, script.path, home, load=_load_request(script), preload=_preload(script))
         rules = partial(Granted, script.path, mark=home.mark)
         return Confinement(
@@ -110,18 +96,7 @@ class ConfinedSource:
         )
 
 
-def _names(cls: type[ConfinedBuilder]) -> list[str]:
-    return [config.name for config in cls.BUILDER_CONFIGS] or [DEFAULT]
-
-
-def _default(cls: type[ConfinedBuilder]) -> str | None:
-    if cls.DEFAULT_CONFIG_NAME is not None:
-        return cls.DEFAULT_CONFIG_NAME
-    names = _names(cls)
-    return names[0] if len(names) == 1 else None
-
-
-def _files_of_user(data_dir: str | None, data_files: DataFilesDict | None, folder: str) -> tuple[str, ...]:
+def _named_by_user(data_dir: str | None, data_files: DataFilesDict | None, folder: str) -> tuple[str, ...]:
     """Local files and folders that the user names and that are not the script's own."""
     named = [] if data_dir is None or files.is_url(data_dir) else [os.path.abspath(files.local_path(data_dir))]
     for place in named:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pickle
+import runpy
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,17 +15,7 @@ from datasets_core import errors, load_dataset
 from datasets_core.confine.layers import layers
 from datasets_core.errors import DatasetsCoreError, WorkerDiedError
 
-
-def _table() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bad_scripts", Path(__file__).with_name("bad_scripts.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-_of_table = _table()
+_of_table = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("bad_scripts.py")), run_name="bad_scripts"))
 BAD, Bad, of_rows, script = _of_table.BAD, _of_table.Bad, _of_table.of_rows, _of_table.script
 CONFINED = pytest.param("sandbox", marks=pytest.mark.skipif(not layers().can_confine, reason="nothing confines here"))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
+import runpy
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,16 +27,7 @@ pytestmark = [
 CORPUS = Path(__file__).parents[1] / "corpus"
 
 
-def _module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"corpus_{name}", CORPUS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-calls = _module("calls")
+calls = SimpleNamespace(**runpy.run_path(str(CORPUS / "calls.py"), run_name="calls"))
 NAMES: list[str] = calls.names()
 SHARDED = ("dl_shapes", "http_shards", "nested_archives", "parquet_parts", "shards_jsonl", "shards_of_archives")
 SHARDED += ("shards_side_by_side", "zst_lines")

@@ -6,13 +6,13 @@ import contextlib
 import functools
 import hashlib
 import http.server
-import importlib.util
 import json
+import runpy
 import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     UntrustedScriptError,
 )
+from datasets_core.optional import is_installed
 
 CORPUS = Path(__file__).parents[1] / "tfds_corpus"
 pytestmark = [
@@ -39,16 +40,7 @@ pytestmark = [
 ]
 
 
-def _module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"tfds_corpus_{name}", CORPUS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-calls = _module("calls")
+calls = SimpleNamespace(**runpy.run_path(str(CORPUS / "calls.py"), run_name="calls"))
 LOADS = [pytest.param(name, load, id=calls.title(name, load)) for name in calls.LOADS for load in calls.LOADS[name]]
 
 
@@ -139,7 +131,7 @@ def test_a_split_that_is_named_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_real_op_of_tensorflow_names_the_line(tmp_path: Path) -> None:
-    if importlib.util.find_spec("tensorflow") is not None:
+    if is_installed("tensorflow"):
         pytest.skip("TensorFlow is here")
     path = calls.script("needs_tensorflow")
     line = next(number for number, text in enumerate(path.read_text().splitlines(), 1) if "TFRecordDataset" in text)
@@ -149,7 +141,7 @@ def test_a_real_op_of_tensorflow_names_the_line(tmp_path: Path) -> None:
 
 def test_a_pipeline_of_beam_runs_or_says_what_to_install(tmp_path: Path) -> None:
     path = str(calls.script("beam_lines"))
-    if importlib.util.find_spec("apache_beam") is None:
+    if not is_installed("apache_beam"):
         with pytest.raises(MissingDependencyError, match="apache_beam"):
             load_dataset(path, cache_dir=tmp_path)
     else:
