@@ -14,7 +14,7 @@ FLOORS = {
     "features": 1, "progress": 1, "logging": 1,
     "meta": 2, "format": 2, "engines": 2, "fetch": 2,
     "store": 3,
-    "rows": 4,
+    "rows": 4, "publish": 4,
     "results": 5, "stream": 5,
     "transforms": 6, "columns": 6, "selection": 6, "exchange": 6, "insight": 6, "search": 6,
     "dataset": 7,

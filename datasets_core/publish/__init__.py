@@ -1,0 +1,1 @@
+"""Datasets pushed to the Hub: Parquet shards, a card, one commit."""
