@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ _PORTS = {"http": 80, "https": 443}
 _HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers that are no secret
 _OK = {200, 206, 304, 416}
 _HUB = "https://huggingface.co"
+_RESET = re.compile(r"\bt=(\d+)")  # of `ratelimit: "api";r=0;t=55`, by which the Hub says when it counts anew
 OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
 
 
@@ -102,7 +104,7 @@ class HttpResponse:
 
     Attributes:
         url: where it came from in the end, redacted.
-        status: 200, 206, 304 or 416.
+        status: 200, 206, 304 or 416; of a POST any.
         headers: by lower-case name.
     """
 
@@ -127,6 +129,9 @@ class HttpResponse:
             yield from self._response.iter_raw()
         except httpx2.TransportError as error:
             raise TransientError(f"the connection broke off ({_why(error)})") from error
+
+
+Judge = Callable[[HttpResponse], object]
 
 
 class HttpClient:
@@ -168,7 +173,12 @@ class HttpClient:
 
     @contextmanager
     def get(
-        self, url: str, *, headers: Mapping[str, str] | None = None, credentials: Credentials | None = None
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        credentials: Credentials | None = None,
+        judge: Judge | None = None,
     ) -> Iterator[HttpResponse]:
         """Send one GET and follow its redirects by hand.
 
@@ -176,6 +186,7 @@ class HttpClient:
             url: http or https.
             headers: harmless ones, for every hop.
             credentials: secret ones, for every hop to their own origin and no other.
+            judge: is given the answer at the end of the redirects first, and raises what a refusal means there.
 
         Raises:
             OfflineError: offline mode is on.
@@ -183,20 +194,17 @@ class HttpClient:
             DownloadError: it refuses for another reason, or redirects where we do not follow.
             TransientError: it may work the next time.
         """
-        if settings().offline:
-            raise OfflineError(
-                redact(url), "offline mode is on", advice="Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
-            )
+        _check_online(url)
         here = _without_user_info(url)
         for _ in range(_MOST_REDIRECTS + 1):
             response = self._send(here, headers or {}, credentials)
             try:
                 if response.status_code not in _REDIRECTS:
-                    shown = redact(here)
+                    answer = _answer(here, response)
+                    if judge is not None:
+                        judge(answer)
                     _check_status(redact(url), response)
-                    yield HttpResponse(
-                        shown, response.status_code, {name.lower(): value for name, value in response.headers.items()}, response
-                    )
+                    yield answer
                     return
                 here = next_hop(url, here, response.headers.get("location"), credentials)
             finally:
@@ -204,7 +212,31 @@ class HttpClient:
         reason = f"the server leads in a circle, or over more than {_MOST_REDIRECTS} redirects"
         raise DownloadError(redact(url), reason, advice="Check the address")
 
-    def _send(self, url: str, headers: Mapping[str, str], credentials: Credentials | None) -> Any:
+    @contextmanager
+    def post(
+        self, url: str, body: bytes, *, headers: Mapping[str, str] | None = None, credentials: Credentials | None = None
+    ) -> Iterator[HttpResponse]:
+        """Send one POST, once; whatever the server answers is the answer, a redirect or a refusal too.
+
+        Args:
+            url: http or https.
+            body: what is sent.
+            headers: harmless ones.
+            credentials: secret ones, where the URL is of their own origin.
+
+        Raises:
+            OfflineError: offline mode is on.
+            TransientError: there is no connection.
+        """
+        _check_online(url)
+        here = _without_user_info(url)
+        response = self._send(here, headers or {}, credentials, body)
+        try:
+            yield _answer(here, response)
+        finally:
+            response.close()
+
+    def _send(self, url: str, headers: Mapping[str, str], credentials: Credentials | None, body: bytes | None = None) -> Any:
         import httpx2
 
         sent = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": self._agent, **headers}
@@ -226,7 +258,8 @@ class HttpClient:
             client = self._opened()
             for host in hosts:
                 plain = urlunsplit((parts.scheme, host, parts.path, "", ""))
-                request = client.build_request("GET", plain, headers=sent, extensions=extensions)
+                method = "GET" if body is None else "POST"
+                request = client.build_request(method, plain, content=body, headers=sent, extensions=extensions)
                 try:
                     return client.send(request, stream=True, follow_redirects=False)
                 except httpx2.ConnectError:
@@ -252,6 +285,16 @@ class HttpClient:
                 mounts = {f"{scheme}://": httpx2.HTTPTransport(proxy=proxy) for scheme, proxy in self._proxies.items() if proxy}
                 self._client = httpx2.Client(timeout=timeout, mounts=mounts or None)
             return self._client
+
+
+def _check_online(url: str) -> None:
+    if settings().offline:
+        raise OfflineError(redact(url), "offline mode is on", advice=OFFLINE_ADVICE)
+
+
+def _answer(url: str, response: Any) -> HttpResponse:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return HttpResponse(redact(url), int(response.status_code), headers, response)
 
 
 def _without_user_info(url: str) -> str:
@@ -284,7 +327,9 @@ def _check_status(shown: str, response: Any) -> None:
     if status in _OK:
         return
     if status in _TRY_AGAIN:
-        raise TransientError(f"the server answers {status}", status=status, retry_after=response.headers.get("retry-after"))
+        reset = _RESET.search(response.headers.get("ratelimit") or "")
+        asked = response.headers.get("retry-after") or (reset[1] if reset else None)
+        raise TransientError(f"the server answers {status}", status=status, retry_after=asked)
     if status in (404, 410):
         raise UrlNotFoundError(shown, f"the server answers {status}, not found", status=status, advice="Check the address")
     if status in (401, 403):

@@ -75,6 +75,10 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.serve(page)
 
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.do_GET()
+
     def serve(self, page: Page) -> None:
         headers = dict(page.headers)
         if page.etag is not None:

@@ -13,7 +13,7 @@ from datasets_core.errors import (
     DeniedAccessError,
     DownloadError,
 )
-from datasets_core.fetch.http import Credentials, next_hop
+from datasets_core.fetch.http import Credentials, HttpClient, TransientError, next_hop
 
 
 def read(path):
@@ -149,3 +149,27 @@ def test_a_guard_says_where_a_name_leads(site, manager, faults, monkeypatch):
     port = site.url.rpartition(":")[2]
     assert read(manager.download(f"http://name.invalid:{port}/a")) == b"a"
     assert site.heads("host") == [f"name.invalid:{port}"]
+
+
+def test_what_a_post_is_answered_is_the_answer_also_a_refusal(site, faults):
+    site.pages["/batch"] = faults.page(faults=[faults.answering(403, X_Reason="closed")])
+    with HttpClient() as client, client.post(site.at("/batch"), b"{}") as response:
+        answer = b"".join(response.chunks())
+    assert (response.status, response.header("x-reason"), answer) == (403, "closed", b"try later")
+
+
+def test_who_asks_may_say_what_a_refusal_means(site, faults):
+    def judge(answer):
+        if answer.status == 403:
+            raise PermissionError(answer.header("x-reason"))
+
+    site.pages["/a"] = faults.page(faults=[faults.answering(403, X_Reason="gated")])
+    with HttpClient() as client, pytest.raises(PermissionError, match="gated"), client.get(site.at("/a"), judge=judge):
+        pass
+
+
+def test_the_hubs_own_header_says_how_long_to_wait(site, faults):
+    site.pages["/a"] = faults.page(faults=[faults.answering(429, ratelimit='"api";r=0;t=7')])
+    with HttpClient() as client, pytest.raises(TransientError) as caught, client.get(site.at("/a")):
+        pass
+    assert caught.value.retry_after == "7"
