@@ -6,11 +6,34 @@ import ast
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from datasets_core.scripting.faces import FACES
 
 COLLECTIONS = frozenset({"tensorflow_datasets"})
 _NEVER = frozenset({"core", "public_api", "scripts", "testing"})  # the library itself, of which faces stand here
+
+
+class Place(Protocol):
+    """What lies beside a script."""
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is such a file: then it is on this disk."""
+        ...
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is such a folder."""
+        ...
+
+
+class _OnDisk:
+    """What lies beside a script that is on this disk as a whole."""
+
+    is_file = staticmethod(os.path.isfile)
+    is_folder = staticmethod(os.path.isdir)
+
+
+ON_DISK = _OnDisk()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +68,7 @@ def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> It
             yield Collected(module, names, guarded)
 
 
-def files_of(folder: str, wanted: Collected, *, but: str) -> list[tuple[str, str]]:
+def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK) -> list[tuple[str, str]]:
     """(dotted name, file) of the modules that an import of a collection opens, as far as they are found.
 
     They are looked for in the folder of the collection's name that the script stands in, then beside the script, where the
@@ -55,40 +78,41 @@ def files_of(folder: str, wanted: Collected, *, but: str) -> list[tuple[str, str
         folder: the script's.
         wanted: the import.
         but: the script itself, which is none of its own modules.
+        place: tells which files there are.
     """
     found = []
     for name in wanted.names:
-        file = _file_of(folder, f"{wanted.module}.{name}")
+        file = _file_of(folder, f"{wanted.module}.{name}", place)
         if file is not None:
             found.append((f"{wanted.module}.{name}", file))
     if not wanted.names or len(found) < len(wanted.names):
-        file = _file_of(folder, wanted.module)
+        file = _file_of(folder, wanted.module, place)
         if file is not None:
             found.append((wanted.module, file))
     return [(name, file) for name, file in found if file != but]
 
 
-def _file_of(folder: str, dotted: str) -> str | None:
+def _file_of(folder: str, dotted: str, place: Place) -> str | None:
     top, *parts = dotted.split(".")
     above = folder
     while True:
         if os.path.basename(above) == top:
-            file = _module(above, parts)
+            file = _module(above, parts, place)
             if file is not None:
                 return file
         if above == os.path.dirname(above):
             break
         above = os.path.dirname(above)
     for first in range(len(parts)):
-        file = _module(folder, parts[first:])
+        file = _module(folder, parts[first:], place)
         if file is not None:
             return file
     return None
 
 
-def _module(folder: str, parts: Sequence[str]) -> str | None:
+def _module(folder: str, parts: Sequence[str], place: Place) -> str | None:
     plain = os.path.join(folder, *parts)
     for candidate in (f"{plain}.py", os.path.join(plain, "__init__.py")):
-        if os.path.isfile(candidate):
+        if place.is_file(candidate):
             return candidate
     return None

@@ -17,7 +17,7 @@ from functools import lru_cache
 from datasets_core.errors import DatasetNotFoundError, ScriptError
 from datasets_core.meta.small_files import UnfitFileError, small_bytes
 from datasets_core.redact import redact
-from datasets_core.scripting.collected import Collected, collected_imports, files_of
+from datasets_core.scripting.collected import ON_DISK, Collected, Place, collected_imports, files_of
 
 _MOST_BYTES = 16 << 20  # of one module that the user named or trusted
 _MOST_CONFINED_BYTES = 2 << 20  # of one that nobody trusts: the tree of a text takes some 200 bytes for each of its bytes
@@ -86,12 +86,13 @@ class Script:
         return f"{self.package}.{identifier(module.name) if module is self.modules[0] else module.name}"
 
 
-def read_script(path: str | os.PathLike[str], *, is_confined: bool = False) -> Script:
+def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, place: Place = ON_DISK) -> Script:
     """Read a script and the modules beside it that it imports relatively, without running any of it.
 
     Args:
         path: the script.
         is_confined: nobody trusts it, so that nothing is read for it but what lies in its folder in truth, and little of that.
+        place: tells which modules lie beside it; it may fetch them when they are asked for.
 
     Raises:
         DatasetNotFoundError: no such file.
@@ -112,8 +113,9 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False) -> S
             inside = []  # the dots of its name are those of a file
         imports = scan(module.path, module.text)
         opened: list[tuple[Relative | Collected, list[tuple[str, str]]]]
-        opened = [(each, _beside(_root_of(module, folder), inside, each, module.path)) for each in imports.relative]
-        opened += [(each, files_of(folder, each, but=full)) for each in imports.collected]
+        root = _root_of(module, folder)
+        opened = [(each, _beside(root, inside, each, module.path, place)) for each in imports.relative]
+        opened += [(each, files_of(folder, each, but=full, place=place)) for each in imports.collected]
         for wanted, files in opened:
             for name, found in files:
                 if name not in names:
@@ -145,7 +147,7 @@ def _read_module(path: str, name: str, *, is_certain: bool = True, within: str |
     return Module(name, path, text, os.path.basename(path) == "__init__.py", is_certain)
 
 
-def _beside(folder: str, inside: list[str], wanted: Relative, path: str) -> list[tuple[str, str]]:
+def _beside(folder: str, inside: list[str], wanted: Relative, path: str, place: Place) -> list[tuple[str, str]]:
     """(dotted name, file) of the modules that one relative import opens, packages on the way included."""
     up = wanted.level - 1
     if up > len(inside):
@@ -156,23 +158,23 @@ def _beside(folder: str, inside: list[str], wanted: Relative, path: str) -> list
     target = [*base, *wanted.module.split(".")] if wanted.module else base
     found = []
     for depth in range(len(base) + 1, len(target) + 1):
-        file = _file_of(folder, target[:depth])
+        file = _file_of(folder, target[:depth], place)
         if file is not None:
             found.append((".".join(target[:depth]), file))
-        elif not wanted.guarded and not os.path.isdir(os.path.join(folder, *target[:depth])):
+        elif not wanted.guarded and not place.is_folder(os.path.join(folder, *target[:depth])):
             missing = os.path.join(folder, *target[:depth]) + ".py"
             raise ScriptError(path, f"it imports {missing}, which does not exist", line=wanted.line, advice="Add that file")
     for name in wanted.names:  # `from . import a`, or a submodule of a package
-        file = _file_of(folder, [*target, name])
+        file = _file_of(folder, [*target, name], place)
         if file is not None:
             found.append((".".join([*target, name]), file))
     return found
 
 
-def _file_of(folder: str, parts: Sequence[str]) -> str | None:
+def _file_of(folder: str, parts: Sequence[str], place: Place) -> str | None:
     plain = os.path.join(folder, *parts)
     for candidate in (f"{plain}.py", os.path.join(plain, "__init__.py")):
-        if os.path.isfile(candidate):
+        if place.is_file(candidate):
             return candidate
     return None
 
