@@ -791,14 +791,23 @@ class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
         expected, found: what is on record, and what came.
         what: "sha256" or "size".
         advice: one thing to do, as a sentence without its stop.
+        is_optional: whether a load may go without the comparison.
     """
 
-    def __init__(self, url: str, *, expected: str, found: str, what: str = "sha256", advice: str | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        expected: str,
+        found: str,
+        what: str = "sha256",
+        advice: str | None = None,
+        is_optional: bool = True,
+    ) -> None:
         self.url, self.expected, self.found, self.what = url, expected, found, what
         advice = advice or "Delete it from the cache or mend the record"
-        super().__init__(
-            f"{url} has {what} {found}, expected {expected}. {advice}; verification_mode='no_checks' skips the comparison."
-        )
+        otherwise = "; verification_mode='no_checks' skips the comparison" if is_optional else ""
+        super().__init__(f"{url} has {what} {found}, expected {expected}. {advice}{otherwise}.")
 
 
 class MissingChecksumError(ChecksumVerificationError, ValueError):
@@ -894,6 +903,159 @@ class UrlNotFoundError(DownloadError, FileNotFoundDatasetsError):
 
 class OfflineError(DownloadError, ConnectionError):
     """A URL that is needed while offline mode is on."""
+
+
+# -- the Hub -----------------------------------------------------------------------------------------------------------
+
+
+class HubError(DatasetsCoreError):
+    """The Hub, or a repository on it, is not as it should be.
+
+    Args:
+        repo_id: the repository.
+        reason: what was found there, without a final stop.
+        advice: one thing to do, as a sentence without its stop.
+        revision: the revision that was asked for, where known.
+        status: what the server answered, where it did.
+    """
+
+    def __init__(
+        self, repo_id: str, reason: str, advice: str, *, revision: str | None = None, status: int | None = None
+    ) -> None:
+        self.repo_id, self.reason, self.revision, self.status = repo_id, reason, revision, status
+        super().__init__(f"The Hub dataset {repo_id!r} {reason}. {advice}.")
+
+
+class RepositoryNotFoundError(DatasetNotFoundError, HubError):
+    """A repository that the Hub does not have, or does not show to this user.
+
+    Args:
+        repo_id: the repository.
+        token_sent: whether the Hub was told who asks.
+        endpoint: the address of the Hub.
+        status: what it answered.
+    """
+
+    def __init__(
+        self, repo_id: str, *, token_sent: bool = False, endpoint: str | None = None, status: int | None = None
+    ) -> None:
+        self.token_sent, self.endpoint = token_sent, endpoint
+        where = f" at {redact(endpoint)}" if endpoint else ""
+        if token_sent:
+            reason = f"does not exist{where}, or is private and your token may not see it"
+            advice = "Check its name, or ask its owner for access"
+        else:
+            reason = f"does not exist{where}, or is private and no token was sent"
+            advice = "Check its name, or log in (hf auth login, HF_TOKEN or token='hf_…')"
+        HubError.__init__(self, repo_id, reason, advice, status=status)
+
+
+class DisabledRepositoryError(DatasetNotFoundError, HubError, PermissionError):
+    """A repository that the Hub has taken off."""
+
+
+class GatedRepositoryError(DatasetNotFoundError, HubError, PermissionError):
+    """A repository whose files only those get who asked for access on its page.
+
+    Args:
+        repo_id: the repository.
+        token_sent: whether the Hub was told who asks.
+        page: the address where access is asked for.
+        status: what the Hub answered.
+    """
+
+    def __init__(self, repo_id: str, *, token_sent: bool, page: str, status: int | None = None) -> None:
+        self.token_sent, self.page = token_sent, page
+        if token_sent:
+            reason, advice = "is gated, and your token has no access to its files", f"Ask for access at {redact(page)}"
+        else:
+            reason = "is gated, and its files are for users with access; no token was sent"
+            advice = f"Ask for access at {redact(page)} and log in (hf auth login, HF_TOKEN or token='hf_…')"
+        HubError.__init__(self, repo_id, reason, advice, status=status)
+
+
+class InvalidTokenError(HubError, PermissionError):
+    """A token that the Hub does not know, or none where one is asked for."""
+
+    def __init__(self, reason: str, *, advice: str | None = None, repo_id: str = "", status: int | None = None) -> None:
+        self.repo_id, self.reason, self.revision, self.status = repo_id, reason, None, status
+        advice = advice or "Log in again (hf auth login), mend HF_TOKEN or token=, or pass token=False for public datasets"
+        of = f" (asked for {repo_id!r})" if repo_id else ""
+        DatasetsCoreError.__init__(self, f"{reason}{of}. {advice}.")
+
+
+class RevisionNotFoundError(DatasetNotFoundError, HubError):
+    """A branch, tag or commit that a repository does not have.
+
+    Args:
+        repo_id: the repository.
+        revision: what was asked for.
+        known: branches and tags that there are, where known.
+        status: what the Hub answered.
+    """
+
+    def __init__(self, repo_id: str, revision: str, *, known: Iterable[str] = (), status: int | None = None) -> None:
+        self.known = tuple(known)
+        listed = f" (known here: {_names(self.known)})" if self.known else ""
+        reason = f"has no revision {revision!r}{listed}"
+        HubError.__init__(
+            self, repo_id, reason, "Give a branch, a tag or a full commit hash as revision=", revision=revision, status=status
+        )
+
+
+class HubUnreachableError(OfflineError, HubError):
+    """A Hub that cannot be reached, while the cache does not hold what is needed.
+
+    Args:
+        url: what was asked for.
+        reason: why it could not be had.
+        repo_id, revision: whose it is.
+        status: what the server answered, where it did.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        reason: str,
+        *,
+        repo_id: str,
+        revision: str | None = None,
+        status: int | None = None,
+        advice: str | None = None,
+    ) -> None:
+        self.url, self.reason, self.repo_id, self.revision, self.status = url, reason, repo_id, revision, status
+        DatasetsCoreError.__init__(
+            self, f"{url}: {reason}. {advice or 'Check the connection and HF_ENDPOINT, then run again'}."
+        )
+
+
+class EmptyRepositoryError(DataFilesNotFoundError, HubError):
+    """A repository without a file of data.
+
+    Args:
+        repo_id: the repository.
+        revision: which revision of it.
+        reason: what it holds instead.
+    """
+
+    def __init__(self, repo_id: str, *, revision: str | None = None, reason: str = "holds no data files") -> None:
+        at = f" at revision {revision!r}" if revision else ""
+        HubError.__init__(
+            self,
+            repo_id,
+            f"{reason}{at}",
+            "Put data there (CSV, JSON, Parquet, text, images, …), or name files with data_files=",
+            revision=revision,
+        )
+
+
+class PushError(HubError):
+    """A push to the Hub that did not come to its commit."""
+
+
+class PushConflictError(PushError):
+    """A push that others' commits came before, again and again."""
 
 
 class ArchiveError(FileFormatError):
