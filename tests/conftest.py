@@ -1,16 +1,35 @@
 """What the marks mean, and how hypothesis finds its examples: the same in every run, unless HYPOTHESIS_PROFILE=campaign."""
 
+import dataclasses
+import importlib
 import os
-from importlib.util import find_spec
+import sys
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from datasets_core import config
 
 settings.register_profile("suite", derandomize=True, deadline=None)
 settings.register_profile("campaign", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
+# read once, when huggingface_hub is imported: no test may send a developer's own token, or upload by Xet
+os.environ.pop("HF_TOKEN", None)
+os.environ.update(HF_TOKEN_PATH=os.devnull, HF_HUB_DISABLE_XET="1", HF_HUB_DISABLE_TELEMETRY="1")
+
 PEER = "DATASETS_PEER_PYTHON"  # an interpreter that has Hugging Face datasets, where the one that runs the tests has not
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let tests of uploads pass: huggingface_hub sends files in a manner that its HTTP client calls deprecated."""
+    if "hub" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -21,3 +40,31 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if not elsewhere and find_spec(package) is None:
             hint = f", and {PEER} names no other interpreter" if package == "datasets" else ""
             pytest.skip(f"the package {package} is not installed{hint}")
+
+
+def _small_hub(module: str) -> Any:
+    """A module of `tests/hub`, which is a package under a name of its own: no test folder is on the path."""
+    if "small_hub" not in sys.modules:
+        spec = ModuleSpec("small_hub", None, is_package=True)
+        spec.submodule_search_locations = [str(Path(__file__).with_name("hub"))]
+        sys.modules["small_hub"] = module_from_spec(spec)
+    return importlib.import_module(f"small_hub.{module}")
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Any]:
+    """A small Hub of this test alone, which is the endpoint of the settings; its caches are empty.
+
+    `hub.repo("org/name", {"data.csv": "a\\n1\\n"})` makes a repository, `hub.fail(hub.faults.status(503), "tree")` a
+    fault, `hub.requests` has what was asked, and `hub.run("say(1)")` runs code in a fresh process (see `fresh.py`).
+    """
+    small = _small_hub("server").SmallHub()
+    home = tmp_path / "home"
+    home.mkdir()
+    small.faults, small.home, small.cache_dir = _small_hub("faults"), home, home / "hub"
+    small.run = _small_hub("fresh").Fresh(small.url, home)
+    changes = {"cache_dir": str(home / "datasets"), "hub_endpoint": small.url, "hub_cache_dir": str(home / "hub")}
+    known = {field.name for field in dataclasses.fields(config.Config)}
+    with config.using(offline=False, **{name: value for name, value in changes.items() if name in known}):
+        yield small
+    small.stop()
