@@ -22,6 +22,7 @@ from datasets_core.errors import ConfigurationError
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _FOLDERS = ("cache_dir", "downloads_dir", "extracted_dir")
+_HUB = "https://huggingface.co"
 _LEAST = {
     "max_memory_bytes": 0,
     "max_shard_bytes": 1,
@@ -64,6 +65,10 @@ class Config:
         max_archive_members, max_archive_bytes, max_archive_ratio: limits on what an archive may unpack to; the ratio counts
             above 100 MB only.
         download_threads: files fetched at the same time.
+        hub_endpoint: address of the Hugging Face Hub (`HF_ENDPOINT`).
+        hub_cache_dir: folder of what was fetched from the Hub, shared with other tools (`HF_HUB_CACHE`, else `HF_HOME/hub`).
+        hub_timeout_seconds: how long a Hub that cannot be reached, or that says nothing, is tried in all.
+        hub_symlinks: snapshots in that folder are links to their files; False copies them (`HF_HUB_DISABLE_SYMLINKS`).
         media_paths: folders, and beginnings of URLs, that paths among the values of a dataset may lead to, and links in folders
             of media; `"/"` allows every local path, `"https://"` every URL of that protocol.  The dataset's own folder needs
             none, nor do the blobs of the hub cache that it is a snapshot of.
@@ -94,6 +99,10 @@ class Config:
     max_archive_bytes: int = 1 << 42
     max_archive_ratio: int = 200
     download_threads: int = 8
+    hub_endpoint: str = _HUB
+    hub_cache_dir: str = ""
+    hub_timeout_seconds: float = 5.0
+    hub_symlinks: bool = True
     confined_memory_bytes: int | None = None
     confined_cpu_seconds: int | None = None
     confined_file_bytes: int | None = None
@@ -112,7 +121,14 @@ class Config:
             folder = getattr(self, name)
             if not isinstance(folder, str) or not folder or "\0" in folder:
                 raise ConfigurationError(f"The setting {name} is {folder!r}. Give a path.")
-        for name in ("offline", "caching", "refuse_found_scripts"):
+        if not self.hub_cache_dir:
+            object.__setattr__(self, "hub_cache_dir", os.path.join(_home(os.environ), "hub"))
+        for name in ("hub_endpoint", "hub_cache_dir"):
+            text = getattr(self, name)
+            if not isinstance(text, str) or not text or "\0" in text:
+                raise ConfigurationError(f"The setting {name} is not a text that names a place. Give one.")
+        object.__setattr__(self, "hub_endpoint", self.hub_endpoint.strip().rstrip("/"))
+        for name in ("offline", "caching", "refuse_found_scripts", "hub_symlinks"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}. Give True or False.")
         object.__setattr__(self, "media_paths", _paths(self.media_paths))
@@ -121,7 +137,7 @@ class Config:
             is_whole = isinstance(value, int) and not isinstance(value, bool)
             if not (is_whole and value >= least) and not (value is None and name in _OR_NONE):
                 raise ConfigurationError(f"The setting {name} is {value!r}. Give a whole number, {least} or more.")
-        for name in ("connect_timeout_seconds", "read_timeout_seconds", "max_retry_wait_seconds"):
+        for name in ("connect_timeout_seconds", "read_timeout_seconds", "max_retry_wait_seconds", "hub_timeout_seconds"):
             value = getattr(self, name)
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not (is_number and 0 <= value < _FOREVER and (value or name == "max_retry_wait_seconds")):
@@ -141,9 +157,8 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Config:
     Raises:
         ConfigurationError: a variable holds no number where one is needed.
     """
-    home = environ.get("HF_HOME") or os.path.join(
-        environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "huggingface"
-    )
+    home = _home(environ)
+    hub_cache = environ.get("HF_HUB_CACHE") or environ.get("HUGGINGFACE_HUB_CACHE") or os.path.join(home, "hub")
     cache_dir = os.path.expanduser(environ.get("HF_DATASETS_CACHE") or os.path.join(home, "datasets"))
     downloads = environ.get("HF_DATASETS_DOWNLOADED_DATASETS_PATH") or os.path.join(cache_dir, "downloads")
     return Config(
@@ -151,9 +166,19 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Config:
         downloads_dir=downloads,
         extracted_dir=environ.get("HF_DATASETS_EXTRACTED_DATASETS_PATH") or os.path.join(downloads, "extracted"),
         offline=any(environ.get(name, "").lower() in _TRUE for name in ("HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE")),
+        hub_endpoint=environ.get("HF_ENDPOINT") or _HUB,
+        hub_cache_dir=os.path.expandvars(os.path.expanduser(hub_cache)),
+        hub_symlinks=environ.get("HF_HUB_DISABLE_SYMLINKS", "").lower() not in _TRUE,
         max_memory_bytes=_number(environ, "HF_DATASETS_IN_MEMORY_MAX_SIZE", 0),
         refuse_found_scripts=environ.get("HF_DATASETS_TRUST_REMOTE_CODE", "").lower() in _FALSE,
     )
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    home = environ.get("HF_HOME")
+    if home:
+        return os.path.expandvars(os.path.expanduser(home))
+    return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "huggingface")
 
 
 def _number(environ: Mapping[str, str], name: str, default: int) -> int:
@@ -196,7 +221,7 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
     unknown = sorted(set(changes) - fields)
     if unknown:
         raise ConfigurationError(f"{unknown[0]!r} is no setting. Settings: {', '.join(sorted(fields))}.")
-    for name in _FOLDERS:
+    for name in (*_FOLDERS, "hub_cache_dir"):
         if isinstance(changes.get(name), os.PathLike):
             changes[name] = os.fspath(changes[name])
     if isinstance(changes.get("cache_dir"), str):

@@ -25,6 +25,15 @@ SAMPLES = [
     errors.UntrustedPathError("/etc/passwd", allowed=["/data"]),
     errors.MediaNotFoundError("a.png"),
     errors.UntrustedScriptError("a.py"),
+    errors.HubError("org/name", "has a listing with '../a' in it", "Tell its owner", revision="main"),
+    errors.RepositoryNotFoundError("org/name", token_sent=True, endpoint="https://hub", status=404),
+    errors.DisabledRepositoryError("org/name", "was taken off", "Ask its owner"),
+    errors.GatedRepositoryError("org/name", token_sent=False, page="https://hub/datasets/org/name", status=401),
+    errors.InvalidTokenError("The Hub does not know the token", repo_id="org/name", status=401),
+    errors.RevisionNotFoundError("org/name", "v9", known=["main"], status=404),
+    errors.HubUnreachableError("hf://datasets/org/name", "no connection", repo_id="org/name", revision="main"),
+    errors.EmptyRepositoryError("org/name", revision="main"),
+    errors.PushConflictError("org/name", "was pushed to by others 5 times in a row", "Push again"),
     errors.DuplicateKeysError("k1", split="train", places=["row 3", "row 9"]),
 ]
 

@@ -1,0 +1,139 @@
+"""`HubCommit`: the files of one commit of a Hub repository, and the rules by which a listing is believed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from datasets_core.errors import HubError
+from datasets_core.fetch.hub_url import hub_url
+
+_OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_ADVICE = "Nothing was taken from it: tell its owner, or see that HF_ENDPOINT is the address of a Hub"
+
+
+@dataclass(frozen=True, slots=True)
+class HubFile:
+    """One file of a commit.
+
+    Attributes:
+        path: in the repository, with `/` between its parts.
+        size: in bytes.
+        oid: git's hash of the file, or of the pointer that git holds instead of it.
+        sha256: of the content, where git holds a pointer (LFS); None where git holds the file.
+        xet_hash: by which the Hub's chunk store knows it, where it does.
+    """
+
+    path: str
+    size: int
+    oid: str
+    sha256: str | None = None
+    xet_hash: str | None = None
+
+    @property
+    def etag(self) -> str:
+        """What tells this content from others: the name of its blob in the cache.
+
+        >>> HubFile("a.csv", 3, "aa").etag, HubFile("b.bin", 3, "aa", "bb").etag
+        ('aa', 'bb')
+        """
+        return self.sha256 or self.oid
+
+
+@dataclass(frozen=True)
+class HubCommit:
+    """The listing of one commit of a dataset repository.
+
+    Attributes:
+        repo_id: `org/name`, or `name`.
+        sha: the commit.
+        revision: what it was asked for by.
+        files: by their paths, in the order of the paths.
+        is_whole: False where only the files are listed that the cache happens to hold.
+    """
+
+    repo_id: str
+    sha: str
+    revision: str
+    files: Mapping[str, HubFile]
+    is_whole: bool = True
+
+    def url(self, path: str = "") -> str:
+        """The `hf://` URL of a path in it, pinned to the commit.
+
+        >>> HubCommit("org/name", "a" * 40, "main", {}).url("a.csv") == f"hf://datasets/org/name@{'a' * 40}/a.csv"
+        True
+        """
+        return hub_url(self.repo_id, self.sha, path)
+
+
+def listed_files(items: Iterable[object], repo_id: str) -> dict[str, HubFile]:
+    """The files of a listing as a server sends it, in the order of their paths; folders have none.
+
+    Raises:
+        HubError: the listing holds what no Hub lists: paths that lead out of a folder, twice the same, no hashes, ….
+
+    >>> listed_files([{"type": "file", "path": "a.csv", "size": 3, "oid": "a" * 40}], "org/name")["a.csv"].size
+    3
+    """
+    files: dict[str, HubFile] = {}
+    for item in items:
+        if not isinstance(item, dict):
+            raise malformed(repo_id, f"has a listing with {_shown(item)} in place of a file")
+        if item.get("type") != "file":
+            continue
+        file = _file_of(item, repo_id)
+        if file.path in files:
+            raise malformed(repo_id, f"has a listing with {_shown(file.path)} twice in it")
+        files[file.path] = file
+    for path in files:
+        above = path
+        while "/" in above:
+            above = above.rpartition("/")[0]
+            if above in files:
+                raise malformed(repo_id, f"has a listing in which {_shown(above)} is both a file and a folder")
+    return dict(sorted(files.items()))
+
+
+def _file_of(item: Mapping[str, Any], repo_id: str) -> HubFile:
+    path = item.get("path")
+    if not isinstance(path, str) or not is_inner_path(path):
+        raise malformed(repo_id, f"has a listing with the path {_shown(path)}, which is none inside a repository")
+    lfs = item.get("lfs")
+    if lfs is not None and not isinstance(lfs, Mapping):
+        raise malformed(repo_id, f"has a listing with {_shown(lfs)} as the LFS record of {_shown(path)}")
+    size, oid, sha256 = item.get("size"), item.get("oid"), None
+    if lfs:
+        size, sha256 = lfs.get("size", size), lfs.get("oid", lfs.get("sha256"))
+        if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256):
+            raise malformed(repo_id, f"has a listing with the sha256 {_shown(sha256)} for {_shown(path)}")
+    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        raise malformed(repo_id, f"has a listing with the size {_shown(size)} for {_shown(path)}")
+    if not isinstance(oid, str) or not _OID.fullmatch(oid):
+        raise malformed(repo_id, f"has a listing with the hash {_shown(oid)} for {_shown(path)}")
+    xet = item.get("xetHash")
+    return HubFile(path, size, oid, sha256, xet if isinstance(xet, str) and _SHA256.fullmatch(xet) else None)
+
+
+def is_inner_path(path: str) -> bool:
+    r"""Whether a path of a repository leads to a file below the folder that it is put into, on every system.
+
+    >>> is_inner_path("data/a b.csv"), is_inner_path("../a"), is_inner_path("/a"), is_inner_path("a\\b"), is_inner_path("a//b")
+    (True, False, False, False, False)
+    """
+    if "\\" in path or "\0" in path or re.search("[\ud800-\udfff]", path):  # halves of letters are in no file's name
+        return False
+    return all(part not in ("", ".", "..") for part in path.split("/")) and not re.match(r"[A-Za-z]:", path)
+
+
+def malformed(repo_id: str, found: str) -> HubError:
+    """The error of an answer that is none of a Hub."""
+    return HubError(repo_id, found, _ADVICE)
+
+
+def _shown(value: object) -> str:
+    text = ascii(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"

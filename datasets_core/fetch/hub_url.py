@@ -1,0 +1,113 @@
+"""Datasets on the Hub by name: the ids of repositories, and `hf://datasets/…` URLs taken apart and put together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from datasets_core.errors import ConfigurationError
+
+PREFIX = "hf://datasets/"
+DEFAULT_REVISION = "main"
+_NAME = r"\b[A-Za-z0-9_.-]{1,96}\b"
+_REPO_ID = re.compile(rf"(?:{_NAME}/)?{_NAME}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_OWN_REF = re.compile(r"refs/(?:convert/[\w.-]+|pr/\d+)(?=/|$)", re.ASCII)  # the two that may stand unquoted in a URL
+
+
+@dataclass(frozen=True, slots=True)
+class HubPath:
+    """A place in a dataset repository.
+
+    Attributes:
+        repo_id: `org/name`, or `name`.
+        revision: branch, tag, commit or ref; None where the URL names none.
+        path: in the repository, "" for its root.
+    """
+
+    repo_id: str
+    revision: str | None
+    path: str
+
+
+def is_repo_id(text: str) -> bool:
+    """Whether a text could be the id of a repository on the Hub, with or without a namespace.
+
+    >>> is_repo_id("org/name"), is_repo_id("squad"), is_repo_id("./data"), is_repo_id("a/b/c")
+    (True, True, False, False)
+    """
+    return _REPO_ID.fullmatch(text) is not None and "--" not in text and ".." not in text and not text.endswith(".git")
+
+
+def is_commit(revision: str | None) -> bool:
+    """Whether a revision is a full commit hash, which never means anything else.
+
+    >>> is_commit("a" * 40), is_commit("main"), is_commit("a" * 7)
+    (True, False, False)
+    """
+    return revision is not None and _COMMIT.fullmatch(revision) is not None
+
+
+def parse_hub_url(url: str) -> HubPath | None:
+    """The repository, revision and path of an `hf://datasets/…` URL; None for anything else.
+
+    >>> parse_hub_url("hf://datasets/org/name@refs/convert/parquet/default/train/0000.parquet")
+    HubPath(repo_id='org/name', revision='refs/convert/parquet', path='default/train/0000.parquet')
+    >>> parse_hub_url("hf://datasets/squad@v1%2Fnew/a.csv")
+    HubPath(repo_id='squad', revision='v1/new', path='a.csv')
+    >>> parse_hub_url("hf://org/model/a.csv") is None
+    True
+
+    Raises:
+        ConfigurationError: it is such a URL, and names no repository, an empty revision, or a path out of the repository.
+    """
+    if not url.startswith(PREFIX):
+        return None
+    rest = url[len(PREFIX) :]
+    front, mark, back = rest.partition("@")
+    if mark and front.count("/") <= 1 and not front.endswith("/"):
+        repo_id = front
+        revision, path = _split_revision(back)
+        if not revision:
+            raise ConfigurationError(f"{url!r} names an empty revision. Write a branch, a tag or a commit after '@'.")
+    else:  # an '@' further on belongs to the name of a file
+        parts = rest.rstrip("/").split("/", 2)
+        repo_id, revision, path = "/".join(parts[:2]), None, parts[2] if len(parts) > 2 else ""
+    if not is_repo_id(repo_id):
+        raise ConfigurationError(f"{url!r} names no dataset repository. Write {PREFIX}org/name@revision/path.")
+    segments = [segment for segment in path.split("/") if segment not in ("", ".")]
+    if ".." in segments:
+        raise ConfigurationError(f"{url!r} leads out of its repository. Write the path without '..'.")
+    return HubPath(repo_id, revision, "/".join(segments))
+
+
+def _split_revision(text: str) -> tuple[str, str]:
+    own = _OWN_REF.match(text)
+    if own is not None:
+        return own.group(), text[own.end() :].removeprefix("/")
+    from urllib.parse import unquote  # 3 ms that local paths do without
+
+    revision, _, path = text.partition("/")
+    return unquote(revision), path
+
+
+def hub_url(repo_id: str, revision: str, path: str = "") -> str:
+    """The URL of a place in a repository at a revision, which is a commit hash where it is to mean the same for ever.
+
+    >>> hub_url("org/name", "refs/pr/1", "a.csv"), hub_url("squad", "v1/new")
+    ('hf://datasets/org/name@refs/pr/1/a.csv', 'hf://datasets/squad@v1%2Fnew')
+    """
+    return f"{PREFIX}{repo_id}@{quoted_revision(revision)}" + (f"/{path}" if path else "")
+
+
+def quoted_revision(revision: str) -> str:
+    """A revision as one segment of an `hf://` URL.
+
+    >>> quoted_revision("50%/a b"), quoted_revision("refs/convert/parquet")
+    ('50%25%2Fa%20b', 'refs/convert/parquet')
+    """
+    if is_commit(revision) or _OWN_REF.fullmatch(revision):
+        return revision
+    from urllib.parse import quote
+
+    return quote(revision, safe="")
