@@ -934,12 +934,19 @@ class RepositoryNotFoundError(DatasetNotFoundError, HubError):
         token_sent: whether the Hub was told who asks.
         endpoint: the address of the Hub.
         status: what it answered.
+        local: the path on this disk that could have been meant, and is not there.
     """
 
     def __init__(
-        self, repo_id: str, *, token_sent: bool = False, endpoint: str | None = None, status: int | None = None
+        self,
+        repo_id: str,
+        *,
+        token_sent: bool = False,
+        endpoint: str | None = None,
+        status: int | None = None,
+        local: str | None = None,
     ) -> None:
-        self.token_sent, self.endpoint = token_sent, endpoint
+        self.token_sent, self.endpoint, self.local = token_sent, endpoint, local
         where = f" at {redact(endpoint)}" if endpoint else ""
         if token_sent:
             reason = f"does not exist{where}, or is private and your token may not see it"
@@ -947,11 +954,16 @@ class RepositoryNotFoundError(DatasetNotFoundError, HubError):
         else:
             reason = f"does not exist{where}, or is private and no token was sent"
             advice = "Check its name, or log in (hf auth login, HF_TOKEN or token='hf_…')"
-        HubError.__init__(self, repo_id, reason, advice, status=status)
+        beside = f"; nor is there a folder, script or data file {local} on this disk" if local else ""
+        HubError.__init__(self, repo_id, reason + beside, advice, status=status)
 
 
-class DisabledRepositoryError(DatasetNotFoundError, HubError, PermissionError):
-    """A repository that the Hub has taken off."""
+class ForbiddenRepositoryError(DatasetNotFoundError, HubError, PermissionError):
+    """A repository that the Hub does not let this user at."""
+
+
+class DisabledRepositoryError(ForbiddenRepositoryError):
+    """A repository that the Hub lets nobody at."""
 
 
 class GatedRepositoryError(DatasetNotFoundError, HubError, PermissionError):

@@ -311,8 +311,8 @@ def request_of(
     _download_mode(download_mode)
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise ConfigurationError(f"path is {path!r}. Give a format, a folder, a script, a data file or a URL.")
-    if revision is not None:
-        logger.info("revision=%r is left aside: it names a version on the Hub, and %s is local.", revision, path)
+    if revision is not None and not isinstance(revision, (str, Version)):
+        raise ArgumentTypeError(f"revision is {revision!r}. Give a branch, a tag or a commit of the repository.")
     if not isinstance(download_config, DownloadConfig | None):
         raise ArgumentTypeError(f"download_config is {download_config!r}. Give a DownloadConfig.")
     if not isinstance(storage_options, Mapping | None):
@@ -333,6 +333,7 @@ def request_of(
         trust_remote_code=trusted,
         options=config_kwargs,
         version=asked,
+        revision=None if revision is None else str(revision),
         timeout=Deadline.of(timeout),
     )
 

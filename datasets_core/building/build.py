@@ -121,7 +121,9 @@ class _Build:
             shards, order = self._final_shards(fitted, schema, journal)
         manifest = self._manifest(shards, schema, splits, downloads, sources, order)
         denied = [self.builder.denied, *(result.denied for pairs in results.values() for _, result in pairs)]
-        manifest = dataclasses.replace(manifest, denied=tuple(dict.fromkeys(itertools.chain(*denied))))
+        manifest = dataclasses.replace(
+            manifest, denied=tuple(dict.fromkeys(itertools.chain(*denied))), commit=self.builder.commit_sha or ""
+        )
         checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
         for split in splits:
             split.split_info = (manifest.info.splits or SplitDict())[split.name]

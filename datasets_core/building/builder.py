@@ -125,6 +125,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     """Whether it was written for Hugging Face `datasets` 1 to 3: values that do not fit, and records, count as there."""
     is_confined: ClassVar[bool] = False
     """Whether its code runs in a process that is denied all but its own files."""
+    commit_sha: str | None = None
+    """The commit of its repository that was resolved, where it comes from the Hub."""
     script_digest: str | None = None
     """sha256 of the script and of the modules beside it, wherever they lie; None where it was not read as a script."""
     locked_checksums: Mapping[str, RegisteredFile] = MappingProxyType({})

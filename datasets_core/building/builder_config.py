@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from datasets_core.errors import ConfigurationError, UnknownOptionError
+from datasets_core.fetch.hub_url import without_commit
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.version import Version
 from datasets_core.store.fingerprint import Hasher
@@ -67,8 +68,11 @@ class BuilderConfig:
         suffix = _options_suffix(config_kwargs)
         parts: list[Any] = [suffix] if suffix else []
         if isinstance(self.data_files, DataFilesDict):
+            named = self.data_files.items()
             # As one text: a file of thousands costs the hash a microsecond this way, and ten value by value.
-            parts.append(json.dumps({split: files.identities for split, files in self.data_files.items()}))
+            # A commit that changes none of them is no part of it.
+            known = {split: [(without_commit(path), *rest) for path, *rest in files.identities] for split, files in named}
+            parts.append(json.dumps(known))
         elif self.data_files is not None:
             parts.append(self.data_files)
         if custom_features is not None:

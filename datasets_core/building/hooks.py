@@ -182,6 +182,7 @@ class Builder(Hooks, Protocol):
     storage_options: dict[str, Any]
     writer_batch_size: int | None
     download_dir: str | None
+    commit_sha: str | None
     locked_checksums: Mapping[str, RegisteredFile]
     is_stopped_by_timer: ClassVar[bool]
 

@@ -11,6 +11,7 @@ from datasets_core.building.hooks import Builder
 from datasets_core.config import settings
 from datasets_core.errors import DatasetsCoreError, FileFormatError
 from datasets_core.fetch.checksum import digest_of
+from datasets_core.fetch.hub_url import without_commit
 from datasets_core.files import is_http, is_url
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.redact import redact
@@ -59,14 +60,17 @@ def sources_of(
     found: dict[str, SourceRecord] = {}
     if isinstance(data_files, DataFilesDict):
         for path, size, identity in data_files.identities:
-            found[redact(path)] = SourceRecord(redact(path), size, identity)
-    for url, record in downloads.items():
+            place = without_commit(redact(path))
+            found[place] = SourceRecord(place, size, identity)
+    for pinned, record in downloads.items():
+        url = without_commit(pinned)
         known = found.get(url)
         size, checksum = record.get("num_bytes"), record.get("checksum")
         if known is None or size != known.size or checksum is not None:
             found[url] = SourceRecord(url, -1 if size is None else int(size), known.identity if known else "", checksum)
     limits = settings()
-    cached = tuple(os.path.abspath(folder) + os.sep for folder in (limits.downloads_dir, limits.extracted_dir, *caches))
+    folders = (limits.downloads_dir, limits.extracted_dir, limits.hub_cache_dir, *caches)
+    cached = tuple(os.path.abspath(folder) + os.sep for folder in folders)
     named = {path for path, record in found.items() if record.identity}
     for path, size, modified in _local_files([*gen_kwargs, list(local_paths)], but=named):
         if not os.path.abspath(path).startswith(cached) and belongs(path):

@@ -12,6 +12,7 @@ DEFAULT_REVISION = "main"
 _NAME = r"\b[A-Za-z0-9_.-]{1,96}\b"
 _REPO_ID = re.compile(rf"(?:{_NAME}/)?{_NAME}", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_PINNED = re.compile(r"(hf://datasets/[^@]{1,200})@[0-9a-f]{40}(?=/|$)")
 _OWN_REF = re.compile(r"refs/(?:convert/[\w.-]+|pr/\d+)(?=/|$)", re.ASCII)  # the two that may stand unquoted in a URL
 
 
@@ -89,6 +90,15 @@ def _split_revision(text: str) -> tuple[str, str]:
 
     revision, _, path = text.partition("/")
     return unquote(revision), path
+
+
+def without_commit(url: str) -> str:
+    """A URL without the commit that it is pinned to, as it stays the same from commit to commit; other texts as they are.
+
+    >>> without_commit(f"zip://a.csv::hf://datasets/org/name@{'a' * 40}/b.zip"), without_commit("a@b")
+    ('zip://a.csv::hf://datasets/org/name/b.zip', 'a@b')
+    """
+    return _PINNED.sub(r"\1", url) if PREFIX in url else url
 
 
 def hub_url(repo_id: str, revision: str, path: str = "") -> str:

@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -17,12 +18,14 @@ from datasets_core import files
 from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
+    DataFilesWarning,
     DatasetsCoreError,
     DownloadError,
     FileFormatError,
 )
 from datasets_core.files import FileEntry
 from datasets_core.meta import patterns
+from datasets_core.meta.listings import Listing
 from datasets_core.meta.split import is_split_name
 from datasets_core.redact import redact, redact_text
 
@@ -147,6 +150,7 @@ def resolve_data_files(
     *,
     storage_options: dict[str, Any] | None = None,
     of_user: bool = True,
+    listing: Listing | None = None,
 ) -> DataFilesDict:
     """The files that `data_files` names, with their sizes and identities.
 
@@ -158,6 +162,7 @@ def resolve_data_files(
         base_path: the folder that relative paths start from; the working directory by default.
         storage_options: for the file system of the URLs.
         of_user: whether the user wrote `data_files`, whose paths then are his choice, and not the dataset's card.
+        listing: stores that are known already; what it holds is looked up in it, at the version that it pins.
 
     Raises:
         DataFilesNotFoundError: a path or pattern that names no file.
@@ -167,12 +172,19 @@ def resolve_data_files(
         return data_files
     if isinstance(data_files, DataFilesList):
         return DataFilesDict(train=data_files)
-    search = _Search(os.fspath(base_path), storage_options, of_user)
+    search = _Search(os.fspath(base_path), storage_options, of_user, listing)
     return DataFilesDict({split: search.found(names) for split, names in by_split(data_files).items()})
 
 
-def infer_data_files(listing: Sequence[FileEntry], base_path: str | os.PathLike[str]) -> DataFilesDict:
+def infer_data_files(
+    listing: Sequence[FileEntry], base_path: str | os.PathLike[str], *, refuses_gaps: bool = True
+) -> DataFilesDict:
     """The files of a folder by the split that their names tell (see `patterns.infer_splits`).
+
+    Args:
+        listing: what is in the folder.
+        base_path: the folder.
+        refuses_gaps: whether a set of shards that are not all there is an error, and no warning.
 
     Raises:
         DataFilesNotFoundError: the folder holds no data file, or one that cannot be read, or not all shards of a set.
@@ -185,7 +197,7 @@ def infer_data_files(listing: Sequence[FileEntry], base_path: str | os.PathLike[
     found = {split: [entries[path] for path in paths] for split, paths in splits.items()}
     for chosen in found.values():
         _refuse_unreadable(chosen)
-    _refuse_gaps(splits, base)
+    _refuse_gaps(splits, base, warns=not refuses_gaps)
     links = {entry.path: (entry.link, base) for entry in listing if entry.link}
     made = DataFilesDict({split: DataFilesList.from_entries(chosen, links) for split, chosen in found.items()})
     if sum(map(len, splits.values())) < len(entries):
@@ -211,8 +223,8 @@ def _why_unreadable(path: str) -> str:
     return f"{path} is no regular file but a pipe, a device or a socket. Write its content to a file, and name that."
 
 
-def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str | None = None) -> None:
-    """Refuse shards (`-00000-of-00003`) that are not all there, among those that `pattern` would name.
+def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str | None = None, *, warns: bool = False) -> None:
+    """Refuse, or tell of (`warns`), shards (`-00000-of-00003`) that are not all there, among those that `pattern` would name.
 
     Shards may be counted from 1, and each may carry a hash of its own.
     """
@@ -227,10 +239,15 @@ def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str |
         mark = next(iter(numbers.values()))
         missing = [name + tail for name in names.values() if pattern is None or patterns.match(pattern, [name + mark + tail])]
         if missing:
-            raise DataFilesNotFoundError(
+            told = (
                 f"{redact(folder)} holds {len(numbers)} of the {count} shards of {head.rstrip('-.')}{tail}; there is no "
-                f"{_shown(missing)}. Fetch what is missing, or name the files that you want one by one in data_files=."
+                f"{_shown(missing)}."
             )
+            if not warns:
+                raise DataFilesNotFoundError(
+                    f"{told} Fetch what is missing, or name the files that you want one by one in data_files=."
+                )
+            warnings.warn(f"{told} What is there is read.", DataFilesWarning, stacklevel=2)
 
 
 def list_folder(
@@ -341,8 +358,9 @@ def _below(folder: str, listing: Iterable[FileEntry]) -> list[str]:
 class _Search:
     """Finds the files of many patterns; each folder is listed once."""
 
-    def __init__(self, base: str, storage_options: dict[str, Any] | None, of_user: bool) -> None:
+    def __init__(self, base: str, storage_options: dict[str, Any] | None, of_user: bool, listing: Listing | None) -> None:
         self.base = base if files.is_url(base) else os.path.abspath(files.local_path(base))
+        self.listing = listing
         self.storage_options = storage_options
         self.of_user = of_user
         self._folder = self.base if base and not files.is_url(base) else None  # of the dataset, where one is named
@@ -364,10 +382,19 @@ class _Search:
             known.update(found.path for found in new)
         return DataFilesList.from_entries(entries, self._links)
 
+    def _known(self, url: str) -> Listing | None:
+        """The listing that tells what there is at a URL."""
+        return self.listing if self.listing is not None and files.is_url(url) and self.listing.holds(url) else None
+
     def _full(self, name: str) -> str:
+        path = self._joined(name)
+        known = self._known(path)
+        return path if known is None else known.pinned(path)
+
+    def _joined(self, name: str) -> str:
         head, chain, outer = name.partition("::")
         if chain:
-            return f"{head}::{outer if files.is_url(outer) else self._full(outer)}"
+            return f"{head}::{outer if files.is_url(outer) else self._joined(outer)}"
         if files.is_url(name) and not name.startswith("file://"):
             return name
         local = files.local_path(name)
@@ -384,6 +411,9 @@ class _Search:
         """The one file at `path`; None where `path` is a pattern."""
         head, chain, _ = path.partition("::")
         wild = patterns.is_pattern(head)
+        known = self._known(path)
+        if known is not None:
+            return self._listed(known, path, name, wild)
         if files.is_http(path.rpartition("::")[2]):
             if chain and wild:
                 raise DataFilesNotFoundError(
@@ -404,6 +434,23 @@ class _Search:
         folder = os.path.dirname(path)
         raise DataFilesNotFoundError(f"There is no data file {path}. In {folder} there is: {_there(folder)}.")
 
+    def _listed(self, known: Listing, path: str, name: str, wild: bool) -> FileEntry | None:
+        """The one file at `path` in what is known; None where `path` is a pattern."""
+        found = known.entry(path)
+        if found is not None or wild:
+            return found
+        inside = known.list_folder(path)
+        if inside:
+            raise DataFilesNotFoundError(
+                f"{redact(path)} is a folder, not a data file. Write {files.join(name, '**')!r} for the files in it."
+            )
+        folder, chain, outer = path.partition("::")
+        above = folder.rpartition("/")[0] + chain + outer
+        beside = known.list_folder(above)
+        raise DataFilesNotFoundError(
+            f"There is no data file {redact(path)}. In {redact(above)} there is: {_shown(_below(above, beside))}."
+        )
+
     def _matches(self, path: str, name: str) -> list[FileEntry]:
         head, chain, outer = path.partition("::")
         parts = head.split("/")
@@ -422,7 +469,7 @@ class _Search:
         _refuse_unreadable(found)
         folder = self._folder if self._folder and f"{root}/".startswith(f"{self._folder.rstrip('/')}/") else root
         self._links.update((entry.path, (entry.link, folder)) for entry in found if entry.link)
-        _refuse_gaps({name: matches}, root + chain + outer, rest)
+        _refuse_gaps({name: matches}, root + chain + outer, rest, warns=self._known(root + chain + outer) is not None)
         return found
 
     def _listing(self, root: str, rest: str) -> dict[str, FileEntry]:
@@ -432,7 +479,11 @@ class _Search:
         if key not in self.listings:
             if not files.is_url(root) and not os.path.isdir(root):
                 raise DataFilesNotFoundError(f"There is no folder {root}. Check the path.")
-            listed = list_folder(root, max_depth=depth, hidden=hidden, storage_options=self.storage_options)
+            known = self._known(root)
+            if known is not None:
+                listed = known.list_folder(root)
+            else:
+                listed = list_folder(root, max_depth=depth, hidden=hidden, storage_options=self.storage_options)
             self.listings[key] = dict(zip(_below(root, listed), listed, strict=True))
         return self.listings[key]
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.builder_config import option_names
 from datasets_core.building.versions import NO_VERSION
 from datasets_core.errors import DatasetNotFoundError, ManifestError, UnknownConfigError
-from datasets_core.meta.config_entries import Card, ConfigEntry, LazyInfos
+from datasets_core.meta.config_entries import Card, ConfigEntry, LazyInfos, joined
 from datasets_core.meta.data_files import DataFilesDict, looking, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.listings import Listing
 from datasets_core.meta.small_files import UnfitFileError, opened
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import infer_format
-from datasets_core.resolve.request import DEFAULT, Request, files_below
+from datasets_core.resolve.request import DEFAULT, RESERVED_OPTIONS, Request, commits_of, files_below
 from datasets_core.store.layout import MANIFEST_NAME, is_named_by_content
 from datasets_core.store.manifest import Manifest, read_manifest
+
+logger = logging.getLogger(__name__)
 
 _BLOCK_BYTES = 1 << 16
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?(?:\n|$)")
@@ -39,7 +44,7 @@ class FolderSource:
     @cached_property
     def card(self) -> Card:
         """The card, read once; an empty one where there is none.  A finished dataset is a config by its manifest."""
-        found = read_folder_card(self.folder, self.request.storage_options)
+        found = self._read_card()
         return found if found.configs or self.finished is None else _card_of(self.finished).merge(found)
 
     @cached_property
@@ -66,35 +71,67 @@ class FolderSource:
         """See `Source.builder`."""
         asked, card = self.request, self.card
         entry = self._entry(card)
-        base = files.join(self.folder, asked.data_dir or entry.data_dir or "").rstrip("/") or "/"
-        chosen = asked.data_files if asked.data_files is not None else entry.data_files
+        base = self._base(asked.data_dir or (entry.data_dir if asked.data_files is None else None) or "")
+        chosen = entry.data_files if asked.data_files is None and asked.data_dir is None else asked.data_files
         finished = self._finished_in(base) if chosen is None else None
         if finished is not None:  # shards of a dataset that was replaced may lie beside those of the present one
             chosen = {split: [shard.name for shard in shards] for split, shards in finished.split_shards().items()}
         if chosen is not None:
-            own = asked.data_files is not None
-            found = resolve_data_files(chosen, base, storage_options=asked.storage_options, of_user=own)
+            own, listing = asked.data_files is not None, self._listing
+            found = resolve_data_files(chosen, base, storage_options=asked.storage_options, of_user=own, listing=listing)
         else:
-            found = files_below(base, asked.storage_options)
-            _refuse_unfinished(found, base)
-        best = infer_format(found, dataset=asked.path, options={**entry.options, **asked.options})
-        written = dict(entry.options)
+            found = self._files_below(base)
+        best = infer_format(found, dataset=self._label, options={**entry.options, **asked.options})
+        cls = registry.builder_class(best.name)
+        written = self._known_options(entry, cls)
         features = written.pop("features", None)
         if features is None and finished is not None:
             features = finished.info.features
         made = replace(asked, features=asked.features or features).builder(
-            registry.builder_class(best.name),
+            cls,
             {**best.options, **written, **asked.options},
             recorded=entry.version,
-            dataset_name=(finished.info.dataset_name if finished is self.finished and finished else None)
-            or _dataset_name(self.folder),
+            dataset_name=(finished.info.dataset_name if finished is self.finished and finished else None) or self._dataset_name,
             config_name=entry.name,
             base_path=self.folder,
             data_files=best.files,
             info=self._info(card, entry),
+            repo_id=self._repo_id,
         )
         made.is_partial = self._is_partial
         return made
+
+    # -- what lies where: other stores tell it in another way ----------------------------------------------------------
+
+    @property
+    def _label(self) -> str:
+        """The dataset as messages name it."""
+        return self.request.path
+
+    @property
+    def _dataset_name(self) -> str:
+        return os.path.basename(self.folder.rstrip("/")) or DEFAULT
+
+    @property
+    def _repo_id(self) -> str | None:
+        return None
+
+    @property
+    def _listing(self) -> Listing:
+        """What is known of the stores that `data_files` may name."""
+        return commits_of(self.request)
+
+    def _read_card(self) -> Card:
+        return read_folder_card(self.folder, self.request.storage_options)
+
+    def _base(self, data_dir: str) -> str:
+        """The folder that data files are looked for in."""
+        return files.join(self.folder, data_dir).rstrip("/") or "/"
+
+    def _files_below(self, base: str) -> DataFilesDict:
+        found = files_below(base, self.request.storage_options)
+        _refuse_unfinished(found, base)
+        return found
 
     def _finished_in(self, base: str) -> Manifest | None:
         return self.finished if base == self.folder else read_manifest(base, self.request.storage_options)
@@ -104,24 +141,39 @@ class FolderSource:
         """Whether the user chose files: a part of them has other totals than the whole."""
         return self.request.data_files is not None or self.request.data_dir is not None
 
+    def _known_options(self, entry: ConfigEntry, cls: type[DatasetBuilder]) -> dict[str, Any]:
+        """What a card says to the builder, but for what builders of this format have no word for."""
+        known = {*option_names(cls.BUILDER_CONFIG_CLASS), "features", *RESERVED_OPTIONS}
+        strange = [name for name in entry.options if name not in known]
+        if strange:
+            said = ", ".join(map(repr, strange))
+            logger.warning(
+                "The card of %s says %s of the config %r; %s has no such option, and goes without.",
+                self._label,
+                listed,
+                entry.name,
+                cls.__name__,
+            )
+        return {name: value for name, value in entry.options.items() if name in known}
+
     def _entry(self, card: Card) -> ConfigEntry:
-        """The config that is asked for.  Files or a folder of the user's own stand outside the card's configs."""
+        """The config that is asked for; its options hold for files of the user's own too."""
         asked = self.request
-        if asked.name is None and self._is_partial:
-            return ConfigEntry(DEFAULT)
         known = {entry.name: entry for entry in card.configs} or {DEFAULT: ConfigEntry(DEFAULT)}
         wanted = asked.name or _default_of(card)
+        if wanted is None and self._is_partial:
+            return ConfigEntry(DEFAULT)
         if wanted is None or wanted not in known:
             raise UnknownConfigError(wanted, dataset=asked.path, known=known)
         return known[wanted]
 
     def _info(self, card: Card, entry: ConfigEntry) -> DatasetInfo | None:
-        """What the card records of the config, unless the user's own files take the place of all configs."""
-        return None if self.request.name is None and self._is_partial else card.infos.get(entry.name)
+        """What the card records of the config, unless the user's own files take the place of its own."""
+        return None if self._is_partial else card.infos.get(entry.name)
 
 
 def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None, *, is_confined: bool = False) -> Card:
-    """What `dataset_infos.json`, `.huggingface.yaml` and `README.md` of a folder say, joined; the last named has the word.
+    """What `dataset_infos.json`, `README.md` and `.huggingface.yaml` of a folder say, joined; the last named has the word.
 
     The infos of a config are parsed when they are asked for.
 
@@ -133,11 +185,29 @@ def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None,
     Raises:
         ManifestError: one of them is broken.
     """
+    within = folder if is_confined else None
+
+    def read(path: str) -> str | None:
+        return read_text(path, storage_options, is_headed=path.endswith(".md"), within=within)
+
+    return joined_card(folder, read)
+
+
+def joined_card(folder: str, read: Callable[[str], str | None]) -> Card:
+    """What the records of a folder say, joined, whoever reads them; what the `.yaml` says takes the place of the README's.
+
+    Args:
+        folder: local, or at a URL.
+        read: a small file by its path as text; None where there is none.
+
+    Raises:
+        ManifestError: one of them is broken.
+    """
     card = Card()
-    for name in _RECORDS:
-        said = _read_record(files.join(folder, name), storage_options, within=folder if is_confined else None)
+    for name in RECORDS:
+        said = _parsed(files.join(folder, name), read)
         if said is not None:
-            card = card.merge(Card(getattr(said, "configs", []), said))
+            card = Card(getattr(said, "configs", []) or card.configs, joined(card.infos, said))
     return card
 
 
@@ -147,19 +217,24 @@ def recorded_info(folder: str, name: str, *, is_confined: bool = False) -> Datas
     Raises:
         ManifestError: one of them is broken.
     """
-    for record in reversed(_RECORDS):
-        said = _read_record(os.path.join(folder, record), None, within=folder if is_confined else None)
+    within = folder if is_confined else None
+
+    def read(path: str) -> str | None:
+        return read_text(path, None, is_headed=path.endswith(".md"), within=within)
+
+    for record in reversed(RECORDS):
+        said = _parsed(os.path.join(folder, record), read)
         found = None if said is None else said.get(name)
         if found is not None:
             return found
     return None
 
 
-_RECORDS = ("dataset_infos.json", ".huggingface.yaml", "README.md")
+RECORDS = ("dataset_infos.json", "README.md", ".huggingface.yaml")
 
 
-def _read_record(path: str, storage_options: dict[str, Any] | None, *, within: str | None) -> LazyInfos | None:
-    text = read_text(path, storage_options, is_headed=path.endswith(".md"), within=within)
+def _parsed(path: str, read: Callable[[str], str | None]) -> LazyInfos | None:
+    text = read(path)
     if text is None:
         return None
     from datasets_core.meta.lazy_card import LazyCard, LazyDatasetInfos  # by yaml: 15 ms that most folders do without
@@ -228,7 +303,3 @@ def _refuse_unfinished(found: DataFilesDict, folder: str) -> None:
 
 def _default_of(card: Card) -> str | None:
     return card.default_config if card.configs else DEFAULT
-
-
-def _dataset_name(folder: str) -> str:
-    return os.path.basename(folder.rstrip("/")) or DEFAULT

@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
@@ -17,15 +17,20 @@ from datasets_core.features.schema import Features
 from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_files, list_folder
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.listings import Listing
 from datasets_core.meta.version import Version
+from datasets_core.resolve.hub_commits import HubCommits
 from datasets_core.resolve.web import versioned
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub import Hub
 
 DEFAULT = "default"
 Trust = bool | Literal["sandbox"] | None
 Kind = Literal["file", "folder", "repository"]
 # What a builder is told by the library: a card or a user that could say it as an option would choose the folder of the build.
 _ARGUMENTS = frozenset(inspect.signature(DatasetBuilder.__init__).parameters)
-_RESERVED = _ARGUMENTS - {"writer_batch_size", "config_kwargs"} | {"name"}
+RESERVED_OPTIONS = _ARGUMENTS - {"writer_batch_size", "config_kwargs"} | {"name"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class Request:
         trust_remote_code: how a script runs; see `resolve.trust`.
         options: for the builder's config.
         version: version, pattern or "experimental_latest"; None is the canonical one.
+        revision: branch, tag or commit of a repository on the Hub; None is its main branch.
         timeout: when the code of a script is to be done; None where it may take as long as it does.
     """
 
@@ -60,6 +66,7 @@ class Request:
     trust_remote_code: Trust = None
     options: Mapping[str, Any] = field(default_factory=dict)
     version: str | Version | None = None
+    revision: str | None = None
     timeout: Deadline | None = None
 
     def builder(
@@ -83,7 +90,7 @@ class Request:
             UnknownVersionError: another version than the recorded one is asked for.
         """
         version = self.version if recorded is None else Versions.of(recorded).pick(self.version, dataset=self.path)
-        clash = sorted(_RESERVED & options.keys())
+        clash = sorted(RESERVED_OPTIONS & options.keys())
         if clash:
             raise ConfigurationError(
                 f"{clash[0]!r} is no option of a config: it follows from the other arguments. Leave it out."
@@ -138,12 +145,32 @@ class Source(Protocol):
         ...
 
 
-def files_below(folder: str, storage_options: dict[str, Any] | None) -> DataFilesDict:
+def commits_of(request: Request) -> HubCommits:
+    """What the Hub holds, as far as a request looks at it: for its user, and nothing is asked before something is looked up."""
+    config = request.download_config
+
+    def hub() -> Hub:
+        from datasets_core.fetch.hub import Hub  # 10 ms that other stores do without
+
+        return Hub.of(request.token, config=config)
+
+    return HubCommits(hub, local_only=config is not None and config.local_files_only)
+
+
+def files_below(folder: str, storage_options: dict[str, Any] | None, known: Listing | None = None) -> DataFilesDict:
     """The files of a folder by the split that their names tell.
+
+    Args:
+        folder: local, or at a URL.
+        storage_options: for the URL.
+        known: stores that need not be asked.
 
     Raises:
         DataFilesNotFoundError: no such folder, or no data file in it.
     """
+    if known is not None and files.is_url(folder) and known.holds(folder):
+        base = known.pinned(folder)
+        return infer_data_files(known.list_folder(base), base, refuses_gaps=False)
     base = folder if files.is_url(folder) else os.path.abspath(files.local_path(folder))
     return infer_data_files(list_folder(base, storage_options=storage_options), base)
 

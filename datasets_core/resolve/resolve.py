@@ -1,4 +1,4 @@
-"""From what the user asks for to a builder: a format, a folder of data files, a script, or one file or URL.
+"""From what the user asks for to a builder: a format, a folder of data files, a script, one file or URL, or a repository.
 
 A reference becomes a `Source`, which knows its configs and makes builders.  Nothing is downloaded, built or written here, and
 no script runs here but one that the user named or trusted.
@@ -6,9 +6,11 @@ no script runs here but one that the user named or trusted.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
@@ -16,15 +18,25 @@ from datasets_core.building.versions import is_pattern
 from datasets_core.errors import (
     ConfigurationError,
     DatasetNotFoundError,
+    DatasetsCoreError,
+    OfflineError,
+    RepositoryNotFoundError,
     UnknownConfigError,
     UnknownVersionError,
 )
+from datasets_core.fetch.hub_url import is_repo_id, parse_hub_url
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.naming import script_in
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import keep_format
-from datasets_core.resolve.request import DEFAULT, Kind, Request, Source, files_below
+from datasets_core.resolve.hub_commits import HubCommits
+from datasets_core.resolve.request import DEFAULT, Kind, Request, Source, commits_of, files_below
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub_listing import HubCommit
+
+logger = logging.getLogger(__name__)
 
 
 def resolve(request: Request) -> DatasetBuilder:
@@ -53,19 +65,27 @@ def resolve(request: Request) -> DatasetBuilder:
 
 
 def source_of(request: Request) -> Source:
-    """What the path of a request is: a format, a script, a folder, or a data file.
+    """What the path of a request is: a format, a script, a folder, a data file, or a repository of the Hub.
+
+    Formats, and what lies on this disk, come before repositories of the same name.
 
     Raises:
         DatasetNotFoundError: none of these.
+        OfflineError: it may be a repository, the Hub cannot be asked, and nothing is known of it.
         UntrustedScriptError: it is a script that was found and cannot be confined, or no script is to run.
         ConfinementUnavailableError: a script is to be confined, and this machine cannot.
     """
     path = request.path
+    if path.startswith("hf://") and "::" not in path:
+        return _source_at_hub_url(request)
     if files.is_url(path) and not path.startswith("file://"):
         return _source_at_url(request)
     if registry.is_format(path) and (request.data_files is not None or request.data_dir is not None or not os.path.isdir(path)):
         return FormatSource(request, path)
     local = os.path.abspath(files.local_path(path))
+    if os.path.exists(local) and (request.revision is not None or is_repo_id(path)):
+        aside = "" if request.revision is None else f", and revision={request.revision!r}, a version on the Hub, is left aside"
+        logger.log(logging.WARNING if aside else logging.INFO, "%r is read from this disk (%s)%s.", path, local, aside)
     if os.path.isdir(local):
         script = script_in(local)
         return _folder(request, local) if script is None else _script(request, script, "folder")
@@ -77,18 +97,72 @@ def source_of(request: Request) -> Source:
 
 
 def _source_of_missing(request: Request, local: str) -> Source:
-    """Where a path names nothing: the config of what its front names, or what was prepared before the path was removed."""
+    """Where a path names nothing here: the config of what its front names, a repository, or what was prepared before."""
     from datasets_core.resolve.from_cache import prepared_source  # 2 ms that a path which exists does without
 
     folder, name = os.path.split(request.path.rstrip("/"))
     if request.name is None and folder and name and _has_configs(folder, is_versioned=request.version is not None):
         return source_of(replace(request, path=folder, name=name))
+    refusal: DatasetsCoreError | None = None
+    if _may_be_repository(request.path):
+        commits = commits_of(request)
+        try:
+            return _repository(request, commits, commits.commit(request.path, request.revision))
+        except RepositoryNotFoundError as error:
+            refusal = RepositoryNotFoundError(
+                error.repo_id, token_sent=error.token_sent, endpoint=error.endpoint, status=error.status, local=local
+            )
+            refusal.__cause__ = error.__cause__
+        except OfflineError as error:
+            refusal = error
     prepared = prepared_source(request)
     if prepared is not None:
         return prepared
+    if refusal is not None:
+        raise refusal
     if local.endswith(".py"):
         return _script(request, local, "file")
     raise _not_found(request, local)
+
+
+def _may_be_repository(path: str) -> bool:
+    """Whether a path that is not on this disk is asked for on the Hub: not one that is spelled like a local file."""
+    return is_repo_id(path) and ("/" in path or not (path.endswith(".py") or registry.format_of(path) is not None))
+
+
+def _repository(request: Request, commits: HubCommits, commit: HubCommit) -> Source:
+    """A repository of the Hub: its script, or its data files."""
+    script = f"{commit.repo_id.rpartition('/')[2]}.py"
+    if script in commit.files:
+        from datasets_core.resolve.hub_script import script_source  # runs scripts, which data do without
+
+        return script_source(request, commits.hub, commit)
+    from datasets_core.resolve.hub_source import HubSource  # reads cards, which other kinds do without
+
+    return HubSource.of(request, commits, commit)
+
+
+def _source_at_hub_url(request: Request) -> Source:
+    """What an `hf://datasets/…` URL names: a repository, a folder in it, or one data file."""
+    place = parse_hub_url(request.path)
+    if place is None:
+        raise DatasetNotFoundError(
+            f"{request.path!r} names no dataset of the Hub. Write hf://datasets/org/name, and behind it @revision and /path "
+            "where they are wanted."
+        )
+    if None not in (place.revision, request.revision) and place.revision != request.revision:
+        raise ConfigurationError(f"{request.path!r} names a revision, and revision={request.revision!r} another. Say it once.")
+    commits = commits_of(request)
+    commit = commits.commit(place.repo_id, place.revision or request.revision)
+    if not place.path:
+        return _repository(request, commits, commit)
+    if place.path in commit.files:
+        return replace(_file_source(request, commit.url(place.path)), commits=commits)
+    from datasets_core.resolve.hub_source import HubSource
+
+    if request.data_dir is not None:
+        raise ConfigurationError(f"{request.path!r} names a folder, and data_dir={request.data_dir!r} another. Say it once.")
+    return HubSource.of(replace(request, data_dir=place.path), commits, commit)
 
 
 def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
@@ -137,15 +211,16 @@ def _folder(request: Request, folder: str) -> Source:
 
 
 def _script(request: Request, path: str, kind: Kind) -> Source:
-    from datasets_core.resolve.trust import way_of  # 2 ms that a format does without, as the others here
+    from datasets_core.resolve.standing import Standing  # 2 ms that a format does without, as the others here
+    from datasets_core.resolve.trust import way_of
 
     if way_of(request.trust_remote_code, kind, path) == "confined":
         from datasets_core.resolve.confined_source import ConfinedSource
 
-        return ConfinedSource(request, path)
+        return ConfinedSource(request, Standing(path))
     from datasets_core.resolve.scripted import ScriptSource  # reads cards too
 
-    return ScriptSource(request, path)
+    return ScriptSource(request, Standing(path))
 
 
 def _file_source(request: Request, path: str) -> FormatSource:
@@ -169,10 +244,6 @@ def _not_found(request: Request, local: str) -> DatasetNotFoundError:
             f"{there} What follows the colon, {version!r}, is no version: write {name + ':1.0.0'!r} or {name + ':1.*.*'!r}, "
             "or version='experimental_latest'."
         )
-    if request.path.count("/") <= 1 and not request.path.startswith((".", "~", "/")):
-        return DatasetNotFoundError(
-            f"{there} Check the path; this version does not load from the Hugging Face Hub, so download a Hub dataset first."
-        )
     return DatasetNotFoundError(f"{there} Check the path.")
 
 
@@ -181,10 +252,15 @@ def _not_found(request: Request, local: str) -> DatasetNotFoundError:
 
 @dataclass(frozen=True, slots=True)
 class FormatSource:
-    """A format by name, with the user's data files."""
+    """A format by name, with the user's data files.
+
+    Attributes:
+        commits: what is known of repositories on the Hub, where files of theirs may be named.
+    """
 
     request: Request
     format: str
+    commits: HubCommits | None = None
 
     @property
     def config_names(self) -> list[str]:
@@ -203,13 +279,15 @@ class FormatSource:
 
     def builder(self) -> DatasetBuilder:
         """See `Source.builder`."""
-        asked = self.request
+        asked, commits = self.request, self.commits or commits_of(self.request)
         base = asked.data_dir or ""
         cls = registry.builder_class(self.format)
         if asked.data_files is not None:
-            found: DataFilesDict | None = resolve_data_files(asked.data_files, base, storage_options=asked.storage_options)
+            found: DataFilesDict | None = resolve_data_files(
+                asked.data_files, base, storage_options=asked.storage_options, listing=commits
+            )
         elif asked.data_dir is not None:
-            below = files_below(base, asked.storage_options)
+            below = files_below(base, asked.storage_options, commits)
             found = keep_format(below, self.format, dataset=base, options=asked.options)
         elif not cls.reads_files:
             found = None

@@ -78,6 +78,7 @@ class Manifest:
         max_rows: so many rows of each split were taken at most; None where all were.
         schema: the hash of the Arrow schema of the shards; "" where unknown.
         denied: what a confined script was denied and went on without, in words: others may get other rows.
+        commit: that of its repository on the Hub; "" where there is none.
     """
 
     info: DatasetInfo
@@ -92,6 +93,7 @@ class Manifest:
     max_rows: int | None = None
     schema: str = ""
     denied: tuple[str, ...] = ()
+    commit: str = ""
 
     def split_lengths(self) -> dict[str, list[int]]:
         """Rows of each shard, by split, splits in the order of their shards."""
@@ -136,6 +138,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         **({} if manifest.max_rows is None else {"max_rows": manifest.max_rows}),
         "schema": manifest.schema,
         **({"denied": list(manifest.denied)} if manifest.denied else {}),
+        **({"commit": manifest.commit} if manifest.commit else {}),
         "shards": [
             {
                 "name": shard.name,
@@ -211,6 +214,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             max_rows=None if section.get("max_rows") is None else int(section["max_rows"]),
             schema=str(section.get("schema", "")),
             denied=tuple(map(str, section.get("denied", ()))),
+            commit=str(section.get("commit", "")),
         )
         _name_shards(manifest)
         return manifest

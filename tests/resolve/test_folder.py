@@ -142,13 +142,13 @@ def test_features_of_a_config_apply_unless_the_user_has_others(write: Callable[.
         ({"data_dir": "en", "data_files": {"t": "*.csv"}}, {"t": ["en/a.csv"]}),
     ],
 )
-def test_files_of_the_users_own_stand_outside_the_configs(
+def test_files_of_the_users_own_take_the_place_of_those_of_the_default_config(
     carded: Path, request_: dict[str, Any], expected: dict[str, list[str]]
 ) -> None:
     source = _source(carded, **request_)
     builder = source.builder()
     assert _files(source, carded) == expected
-    assert builder.config.name == "default"
+    assert builder.config.name == "json"
     assert builder.recorded.splits in (None, {})
 
 
@@ -204,13 +204,13 @@ def test_a_readme_without_front_matter_is_no_card(write: Callable[..., Path]) ->
     assert _source(folder).config_names == ["default"]
 
 
-def test_the_yaml_file_and_the_readme_are_read_together(write: Callable[..., Path]) -> None:
+def test_the_configs_of_the_yaml_file_take_the_place_of_those_of_the_readme(write: Callable[..., Path]) -> None:
     folder = write(
         _dot_huggingface_dot_yaml="configs:\n- config_name: a\n  data_files: a.csv\n- config_name: b\n  data_files: b.csv\n",
         README_dot_md="---\nconfigs:\n- config_name: b\n  data_files: c.csv\n---\n",
     )
     card = read_folder_card(str(folder))
-    assert {entry.name: entry.data_files for entry in card.configs} == {"a": {"train": ["a.csv"]}, "b": {"train": ["c.csv"]}}
+    assert {entry.name: entry.data_files for entry in card.configs} == {"a": {"train": ["a.csv"]}, "b": {"train": ["b.csv"]}}
 
 
 def test_the_old_infos_are_read_and_the_card_has_the_word(write: Callable[..., Path]) -> None:

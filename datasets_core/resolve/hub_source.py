@@ -1,0 +1,105 @@
+"""`HubSource`: a repository of the Hub at one commit as a dataset of its data files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from datasets_core import files
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, EmptyRepositoryError
+from datasets_core.meta.config_entries import Card
+from datasets_core.meta.data_files import DataFilesDict, infer_data_files
+from datasets_core.resolve.folder import FolderSource, joined_card
+from datasets_core.resolve.hub_commits import HubCommits
+from datasets_core.resolve.request import Request
+from datasets_core.store.manifest import Manifest
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub_listing import HubCommit
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class HubSource(FolderSource):
+    """A repository of data files; `folder` is its URL at the commit.
+
+    Attributes:
+        commits: what is known of repositories.
+        commit: what the repository holds.
+    """
+
+    commits: HubCommits
+    commit: HubCommit
+
+    @classmethod
+    def of(cls, request: Request, commits: HubCommits, commit: HubCommit) -> HubSource:
+        """The repository at a commit."""
+        return cls(request, commit.url(), commits, commit)
+
+    @property
+    def commit_sha(self) -> str:
+        """The commit that was resolved."""
+        return self.commit.sha
+
+    @property
+    def finished(self) -> Manifest | None:
+        """See `FolderSource.finished`: what was built and uploaded is a repository of Arrow files as any other."""
+        return None
+
+    def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
+        made = super().builder()
+        made.commit_sha = self.commit.sha
+        return made
+
+    @property
+    def _label(self) -> str:
+        return f"{self.commit.repo_id}@{self.commit.revision}"
+
+    @property
+    def _dataset_name(self) -> str:
+        return self.commit.repo_id.rpartition("/")[2]
+
+    @property
+    def _repo_id(self) -> str:
+        return self.commit.repo_id
+
+    @property
+    def _listing(self) -> HubCommits:
+        return self.commits
+
+    def _read_card(self) -> Card:
+        cut = len(self.folder) + 1
+        return joined_card(self.folder, lambda path: self.commits.read(self.commit, path[cut:]))
+
+    def _base(self, data_dir: str) -> str:
+        if data_dir.startswith("/") or "\\" in data_dir or (files.is_url(data_dir) and not self.commits.holds(data_dir)):
+            raise ConfigurationError(
+                f"data_dir is {data_dir!r}, and {self.commit.repo_id!r} is a repository of the Hub. "
+                "Give a folder of the repository, relative to it."
+            )
+        return self.commits.pinned(data_dir if files.is_url(data_dir) else files.join(self.folder, data_dir))
+
+    def _files_below(self, base: str) -> DataFilesDict:
+        try:
+            return infer_data_files(self.commits.list_folder(base), base, refuses_gaps=False)
+        except DataFilesNotFoundError as error:
+            inside = base[len(self.folder) :].strip("/")
+            listed = [each.path[len(base) :].strip("/") for each in self.commits.list_folder(base)] or list(self.commit.files)
+            more = f", … ({len(listed)} in all)" if len(listed) > _SHOWN else ""
+            raise EmptyRepositoryError(
+                self.commit.repo_id,
+                revision=self.commit.revision,
+                reason=f"holds no data files{f' in {inside!r}' if inside else ''} (there is: "
+                f"{', '.join(listed[:_SHOWN]) or 'nothing'}{more})",
+            ) from error
+
+    def _finished_in(self, base: str) -> Manifest | None:
+        return None
+
+
+def named(source: HubSource, name: str) -> HubSource:
+    """The same repository at the same commit, with another config asked for."""
+    return replace(source, request=replace(source.request, name=name))
