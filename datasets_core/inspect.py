@@ -11,6 +11,7 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import UnknownOptionError, UnknownVersionError
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
+from datasets_core.fetch.hub_url import hub_url, parse_hub_url
 from datasets_core.load import load_dataset_builder, request_of
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.info import DatasetInfo
@@ -96,7 +97,12 @@ def get_dataset_infos(
     ['default']
     """
     of_source = {name: config_kwargs[name] for name in _OF_SOURCE if name in config_kwargs}
-    names = get_dataset_config_names(path, revision, download_config, download_mode, data_files, token=token, **of_source)
+    request = _request(path, data_files, download_config, download_mode, revision, {"token": token, **of_source})
+    source = source_of(request)
+    names, commit = source.config_names, getattr(source, "commit_sha", None)
+    if commit is not None:  # all of them at one
+        place = parse_hub_url(os.fspath(path))
+        path, revision = (path, commit) if place is None else (hub_url(place.repo_id, commit, place.path), None)
     infos: dict[str, DatasetInfo] = {}
     for name in names:
         try:

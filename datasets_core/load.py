@@ -62,8 +62,9 @@ def load_dataset(
     """Load a dataset, building it first where the cache does not hold it yet.
 
     Args:
-        path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of its own name), or one
-            data file or URL.  A local path may end with a version or a pattern, `"reviews.py:1.*.*"`, and name the config
+        path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of its own name), one data
+            file or URL, or a repository of the Hugging Face Hub: `"org/name"`, or `"hf://datasets/org/name@revision/path"` for
+            a folder or a file in one.  Formats and local paths come before repositories of the same name.  A local path may end with a version or a pattern, `"reviews.py:1.*.*"`, and name the config
             before it, `"folder/reviews/en:1.0.0"`.  What is gone is read from the cache, where it was prepared before.
         name: config; None is the default one.
         data_dir: narrows the folder; for a script, the files that were downloaded by hand.
@@ -76,8 +77,8 @@ def load_dataset(
         verification_mode: `all_checks`, `basic_checks` or `no_checks`.
         keep_in_memory: copy the rows into memory, or never; None copies what is smaller than `HF_DATASETS_IN_MEMORY_MAX_SIZE`.
         save_infos: verify everything, so that the recorded sizes and checksums are complete.
-        revision: version of a dataset on the Hub; a local path has none.
-        token: for hosts that ask for one.
+        revision: branch, tag or commit of a repository; a local path has none.
+        token: for hosts that ask for one; for the Hub True is the one that is logged in, as None, and False none.
         streaming: give a stream of rows as they are made, and build nothing; see `DatasetBuilder.as_streaming_dataset`.
         num_proc: worker processes of a build.
         storage_options: for the file systems of URLs.

@@ -144,10 +144,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_reference(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="a folder, a script (of one version: reviews.py:1.*.*), a file, a URL, or a format")
+    parser.add_argument(
+        "path", help="a folder, a script (of one version: reviews.py:1.*.*), a file, a URL, a format, or a dataset on the Hub"
+    )
     parser.add_argument("name", nargs="?", help="config")
     parser.add_argument("--data-files", action="append", metavar="[SPLIT=]PATTERN", help="may be given several times")
     parser.add_argument("--data-dir", metavar="DIR")
+    parser.add_argument("--revision", metavar="REV", help="branch, tag or commit of a dataset on the Hub")
+    parser.add_argument("--token", metavar="TOKEN", help="for private datasets (default: HF_TOKEN, or who is logged in)")
     trust = parser.add_mutually_exclusive_group()
     say: dict[str, Any] = {"dest": "trust_remote_code", "action": "store_const", "default": None}
     trust.add_argument(
@@ -197,6 +201,8 @@ def _reference(options: argparse.Namespace) -> dict[str, Any]:
         "name": options.name,
         "data_files": _data_files(options.data_files),
         "data_dir": options.data_dir,
+        **({} if options.revision is None else {"revision": options.revision}),
+        **({} if options.token is None else {"token": options.token}),
         **({} if options.trust_remote_code is None else {"trust_remote_code": options.trust_remote_code}),
         **({} if options.timeout is None else {"timeout": Deadline.of(options.timeout)}),
         **_options(options.option),

@@ -150,7 +150,7 @@ class FolderSource:
             logger.warning(
                 "The card of %s says %s of the config %r; %s has no such option, and goes without.",
                 self._label,
-                listed,
+                said,
                 entry.name,
                 cls.__name__,
             )
