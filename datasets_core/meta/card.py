@@ -6,6 +6,7 @@ card names only files of its own repository.  Whatever is wrong is reported with
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -92,6 +93,46 @@ def front_matter(text: str, *, path: str) -> tuple[str, int] | None:
     return text[opening.end() : closing.start()], text.count("\n", 0, opening.end())
 
 
+def card_nodes(text: str, *, path: str, lines_above: int = 0) -> dict[str, tuple[Any, Any]]:
+    """The YAML of a card as what it is made of: the nodes of the key and of the value, by top-level key.
+
+    Args:
+        text: YAML without the lines that enclose it.
+        path: name of the file.
+        lines_above: how many lines of the file stand above it.
+
+    Raises:
+        ManifestError: broken YAML, or no mapping.
+    """
+    return _CardReader(path, lines_above).top_level(text)
+
+
+def yaml_node(value: Any) -> Any:
+    """The node of a plain value."""
+    return _Writer(io.StringIO(), sort_keys=False, default_flow_style=False).represent_data(value)
+
+
+def yaml_mapping(entries: Iterable[tuple[str, Any]]) -> Any:
+    """The node of a mapping from texts to nodes, in block style."""
+    pairs = [(yaml_node(key), node) for key, node in entries]
+    return yaml.MappingNode("tag:yaml.org,2002:map", pairs, flow_style=False)
+
+
+def yaml_list(nodes: Iterable[Any]) -> Any:
+    """The node of a list of nodes, in block style."""
+    return yaml.SequenceNode("tag:yaml.org,2002:seq", list(nodes), flow_style=False)
+
+
+def yaml_text(node: Any) -> str:
+    """The YAML of a node, as the libraries of the Hub write it: no line is folded that they would not fold."""
+    return str(yaml.serialize(node, Dumper=yaml.SafeDumper, allow_unicode=True))
+
+
+class _Writer(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True  # what stands twice is written twice
+
+
 class _CardReader:
     """Reads the YAML of one card; knows its file and its lines."""
 
@@ -100,17 +141,28 @@ class _CardReader:
         self._scalars = yaml.constructor.SafeConstructor()
 
     def card(self, text: str) -> Card:
-        root = self._compose(text)
-        if root is None or (isinstance(root, yaml.ScalarNode) and root.tag.endswith(":null")):
+        root = self._root(text)
+        if root is None:
             return Card()
-        if not isinstance(root, yaml.MappingNode):
-            self._fail(root, "the card's YAML is not a mapping of keys to values")
         wanted = {key: value for key, value in self._pairs(root) if key.value in ("configs", "dataset_info")}
         keys = [key.value for key in wanted]
         if len(set(keys)) < len(keys):
             self._fail(root, "'configs' or 'dataset_info' appears twice")
         values = {key.value: value for key, value in wanted.items()}
         return Card(self._configs(values.get("configs")), self._infos(values.get("dataset_info")))
+
+    def top_level(self, text: str) -> dict[str, tuple[Any, Any]]:
+        root = self._root(text)
+        return {} if root is None else {key.value: (key, value) for key, value in self._pairs(root)}
+
+    def _root(self, text: str) -> Any:
+        """The mapping that the YAML is; None where it says nothing."""
+        root = self._compose(text)
+        if root is None or _is_null(root):
+            return None
+        if not isinstance(root, yaml.MappingNode):
+            self._fail(root, "the card's YAML is not a mapping of keys to values")
+        return root
 
     # -- configs -------------------------------------------------------------------------------------------------------
 
