@@ -63,9 +63,10 @@ def load_dataset(
 
     Args:
         path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of its own name), one data
-            file or URL, or a repository of the Hugging Face Hub: `"org/name"`, or `"hf://datasets/org/name@revision/path"` for
-            a folder or a file in one.  Formats and local paths come before repositories of the same name.  A local path may end with a version or a pattern, `"reviews.py:1.*.*"`, and name the config
-            before it, `"folder/reviews/en:1.0.0"`.  What is gone is read from the cache, where it was prepared before.
+            file or URL, or a dataset of the Hugging Face Hub: `"org/name"`, or `"hf://datasets/org/name@revision/path"` for a
+            folder or a file in it.  Formats and local paths come before what is called so on the Hub.  A local path may end
+            with a version or a pattern, `"reviews.py:1.*.*"`, and name the config before it, `"folder/reviews/en:1.0.0"`.
+            What is gone is read from the cache, where it was prepared before.
         name: config; None is the default one.
         data_dir: narrows the folder; for a script, the files that were downloaded by hand.
         data_files: paths, globs or URLs, alone, in a list, or by split.

@@ -18,10 +18,10 @@ from datasets_core.errors import DatasetNotFoundError, ManifestError, UnknownCon
 from datasets_core.meta.config_entries import Card, ConfigEntry, LazyInfos, joined
 from datasets_core.meta.data_files import DataFilesDict, looking, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.listings import Listing
 from datasets_core.meta.small_files import UnfitFileError, opened
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import infer_format
+from datasets_core.resolve.hub_commits import HubCommits
 from datasets_core.resolve.request import DEFAULT, RESERVED_OPTIONS, Request, commits_of, files_below
 from datasets_core.store.layout import MANIFEST_NAME, is_named_by_content
 from datasets_core.store.manifest import Manifest, read_manifest
@@ -81,7 +81,8 @@ class FolderSource:
             found = resolve_data_files(chosen, base, storage_options=asked.storage_options, of_user=own, listing=listing)
         else:
             found = self._files_below(base)
-        best = infer_format(found, dataset=self._label, options={**entry.options, **asked.options})
+        options = {**entry.options, **asked.options}
+        best = infer_format(found, dataset=self._label, options=options, opened=self._listing.open)
         cls = registry.builder_class(best.name)
         written = self._known_options(entry, cls)
         features = written.pop("features", None)
@@ -116,8 +117,8 @@ class FolderSource:
     def _repo_id(self) -> str | None:
         return None
 
-    @property
-    def _listing(self) -> Listing:
+    @cached_property
+    def _listing(self) -> HubCommits:
         """What is known of the stores that `data_files` may name."""
         return commits_of(self.request)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
+from typing import Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DataFilesWarning
@@ -40,7 +41,13 @@ class Format:
     files: DataFilesDict
 
 
-def infer_format(data_files: DataFilesDict, *, dataset: str, options: Mapping[str, Any] = MappingProxyType({})) -> Format:
+def infer_format(
+    data_files: DataFilesDict,
+    *,
+    dataset: str,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    opened: Callable[[str], BinaryIO] | None = None,
+) -> Format:
     """The most frequent format among the extensions, and the files that have it.
 
     Archives are looked into only where no other file tells.  A warning names files that are left out.
@@ -49,13 +56,14 @@ def infer_format(data_files: DataFilesDict, *, dataset: str, options: Mapping[st
         data_files: the files by split.
         dataset: its name for messages.
         options: what the user or the card says to the builder, which may name the companions of the files.
+        opened: opens archives that lie on the Hub.
 
     Raises:
         DataFilesNotFoundError: no file is of a known format.
         ConfigurationError: two splits have different formats.
     """
     found = _choices(path for paths in data_files.values() for path in paths)
-    winners = {split: _winner(paths, found) for split, paths in data_files.items()}
+    winners = {split: _winner(paths, found, opened) for split, paths in data_files.items()}
     kinds = {winner for winner in winners.values() if winner is not None}
     if not kinds:
         raise DataFilesNotFoundError(
@@ -124,13 +132,15 @@ def _choice(path: str) -> Choice | None:
     return found and (found[0], tuple(sorted(found[1].items())))
 
 
-def _winner(paths: Iterable[str], found: Mapping[str, Choice | None]) -> Choice | None:
+def _winner(
+    paths: Iterable[str], found: Mapping[str, Choice | None], opened: Callable[[str], BinaryIO] | None
+) -> Choice | None:
     listed = list(paths)
     counts = Counter(choice for path in listed if (choice := found[path]) is not None)
     if len(counts) > 1:
         counts = _counted((path, choice) for path in listed if (choice := found[path]) is not None)
     if not counts or all(_is_metadata(path) for path in listed if found[path] is not None):
-        inside = _counted(pair for path in _archives(listed) for pair in _inside(path))
+        inside = _counted(pair for path in _archives(listed) for pair in _inside(path, opened))
         if not counts or any(registry.companions(name, {}) for name, _ in inside):
             counts = inside
     if not counts:
@@ -156,15 +166,17 @@ def _archives(paths: Iterable[str]) -> Iterable[str]:
     return islice(readable, _ARCHIVES)
 
 
-def _inside(path: str) -> Iterable[tuple[str, Choice]]:
+def _inside(path: str, opened: Callable[[str], BinaryIO] | None) -> Iterable[tuple[str, Choice]]:
     from datasets_core.fetch.archive import walk  # 6 ms that files beside archives do without
     from datasets_core.fetch.listing import is_hidden
 
-    members = [
-        member.path
-        for member, _ in islice(walk(path), _MEMBERS)
-        if member.kind == "file" and not any(is_hidden(part) for part in member.path.split("/"))
-    ]
+    is_on_hub = opened is not None and path.startswith("hf://")
+    with opened(path) if is_on_hub and opened else contextlib.nullcontext(path) as source:
+        members = [
+            member.path
+            for member, _ in islice(walk(source, known_as=path), _MEMBERS)
+            if member.kind == "file" and not any(is_hidden(part) for part in member.path.split("/"))
+        ]
     whole = registry.archive_format(path, members)
     if whole is not None:
         return [(path, (whole[0], tuple(sorted(whole[1].items()))))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from datasets_core import files
@@ -66,7 +67,7 @@ class HubSource(FolderSource):
     def _repo_id(self) -> str:
         return self.commit.repo_id
 
-    @property
+    @cached_property
     def _listing(self) -> HubCommits:
         return self.commits
 

@@ -96,7 +96,7 @@ class Request:
                 f"{clash[0]!r} is no option of a config: it follows from the other arguments. Leave it out."
             )
         if isinstance(own.get("data_files"), DataFilesDict):
-            own["data_files"] = versioned(own["data_files"], self._downloads)
+            own["data_files"] = versioned(own["data_files"], self.downloads)
         return cls(
             cache_dir=self.cache_dir,
             features=self.features,
@@ -108,7 +108,7 @@ class Request:
         )
 
     @property
-    def _downloads(self) -> DownloadConfig:
+    def downloads(self) -> DownloadConfig:
         """How files are fetched: by the same rules as in the build."""
         return self.download_config or DownloadConfig(
             cache_dir=None if self.cache_dir is None else files.join(self.cache_dir, "downloads"),
@@ -147,14 +147,13 @@ class Source(Protocol):
 
 def commits_of(request: Request) -> HubCommits:
     """What the Hub holds, as far as a request looks at it: for its user, and nothing is asked before something is looked up."""
-    config = request.download_config
 
     def hub() -> Hub:
         from datasets_core.fetch.hub import Hub  # 10 ms that other stores do without
 
-        return Hub.of(request.token, config=config)
+        return Hub.of(request.token, config=request.download_config)
 
-    return HubCommits(hub, local_only=config is not None and config.local_files_only)
+    return HubCommits(hub, request.downloads)
 
 
 def files_below(folder: str, storage_options: dict[str, Any] | None, known: Listing | None = None) -> DataFilesDict:
