@@ -290,6 +290,7 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
         reason: why it cannot be confined, without a final stop.
         is_refused: the user said that no script runs.
         by: where that was said.
+        export: a revision of the repository that holds the rows without a script; None where there is none.
     """
 
     def __init__(
@@ -301,23 +302,33 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
         reason: str | None = None,
         is_refused: bool = False,
         by: str = "trust_remote_code=False",
+        export: str | None = None,
     ) -> None:
         self.path, self.repository, self.commit, self.reason = path, repository, commit, reason
+        self.export, self._said = export, {"reason": reason, "is_refused": is_refused, "by": by}
         of = "" if repository is None else f" of {repository} at commit {commit or 'unknown'}"
         what = f"{path}{of} is a dataset script"
         bound = "" if repository is None else f" with revision={commit!r}: your trust is bound to that commit"
+        instead = "" if export is None else f"Pass revision={export!r} to load its rows without a script, or "
         if is_refused:
-            super().__init__(
-                f"{what}, and {by} runs none. "
-                f"Pass trust_remote_code='sandbox' to run it confined, or read it and pass trust_remote_code=True{bound}."
-            )
+            ways = "pass trust_remote_code='sandbox' to run it confined, or read it and pass trust_remote_code=True"
+            super().__init__(f"{what}, and {by} runs none. {_begun(instead + ways)}{bound}.")
             return
         cannot = "" if reason is None else f", and this machine cannot confine it: {reason}"
         named = " or name the .py file itself" if repository is None else bound
         super().__init__(
             f"{what}, and running it would run its author's code here{cannot}. "
-            f"Read it, then pass trust_remote_code=True{named}."
+            f"{_begun(f'{instead}read it, then pass trust_remote_code=True')}{named}."
         )
+
+    def with_export(self, revision: str) -> UntrustedScriptError:
+        """The same error, which says that a revision of the repository holds the rows without a script."""
+        said: dict[str, Any] = self._said
+        return UntrustedScriptError(self.path, repository=self.repository, commit=self.commit, export=revision, **said)
+
+
+def _begun(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 class UnknownFormatError(ConfigurationError):

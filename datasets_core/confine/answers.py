@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import os
 import shutil
@@ -14,6 +15,7 @@ from datasets_core.confine.asked_downloads import CONFIG_FIELDS
 from datasets_core.confine.denials import Denial
 from datasets_core.confine.fetched_before import FetchedBefore
 from datasets_core.confine.granted import Granted, is_remote
+from datasets_core.confine.own_files import OwnFiles, own_names
 from datasets_core.confine.reported import head_of
 from datasets_core.errors import DatasetBuildError, DatasetGenerationError, DatasetsCoreError, DeniedAccessError, DownloadError
 from datasets_core.fetch.download import DownloadManager
@@ -47,7 +49,7 @@ def confined_manager(manager: Any, granted: Granted, folder: str) -> Any:
         manager.locks_dir = os.path.join(
             os.path.dirname(folder), "locks"
         )  # who reads a file can take a lock on it, and keep it
-        manager.download_config.token, manager.download_config.storage_options = None, {}
+        manager.download_config.token, manager.download_config.storage_options = False, {}  # nor a token that lies about
         manager.guarded(granted.addresses)
         manager.data_dir = granted.folder(manager.data_dir)
     return manager
@@ -87,6 +89,7 @@ class Answers:
         record: what was answered before; it grows.
         before: what was fetched before the script could read the user's files, and all that it is given; None: anything.
         is_blind: this is the run before.
+        own: the files of the repository that the script comes from, which it may have; None where it lies in a folder.
 
     Attributes:
         asked: the URLs that were asked for, in order.
@@ -103,11 +106,12 @@ class Answers:
         record: Record | None = None,
         before: FetchedBefore | None = None,
         is_blind: bool = False,
+        own: OwnFiles | None = None,
     ) -> None:
         self._granted, self._base_path, self._folder, self._manager = granted, base_path, folder, manager
         self.record: Record = {} if record is None else record
         self.asked: dict[str, None] = {}
-        self._before, self._is_blind = before, is_blind
+        self._before, self._is_blind, self._own = before, is_blind, own
         self.denied: list[Denial] = []
         self._open: dict[int, tuple[BinaryIO, bool]] = {}
         self._num_opened = 0
@@ -156,12 +160,14 @@ class Answers:
             return {"recorded": {} if recorder is None else recorder()}
         names: list[str] = question["names"]
         if asked in ("whole folder", "whole file"):
-            if self._manager is not None and names[0] in self.record.get("fetch", ()):
+            if self._manager is not None and names[0] in self.record.get("fetch", ()) and not self._is_own(names[0]):
                 self._manager.tell_whole(names[0], is_folder=asked == "whole folder")
             return {}
         if asked in ("open", "enforced"):
             self._check(names)
-            return self._opened(names[0]) if asked == "open" else {"is_enforced": self._manager.is_enforced(names[0])}
+            if asked == "open":
+                return self._opened(names[0])
+            return {"is_enforced": not self._is_own(names[0]) and self._manager.is_enforced(names[0])}
         return {"places": self._places(asked, names)}
 
     # -- files ---------------------------------------------------------------------------------------------------------
@@ -173,7 +179,7 @@ class Answers:
             if self._manager is None:
                 raise self._unasked(new[0])
             if not what.startswith("extract"):
-                self._check([name for name in new if is_remote(name)])
+                self._check([name for name in new if self._is_remote(name)])
             known.update(zip(new, getattr(self, f"_{what.replace(' ', '_')}")(new), strict=True))
         return [known[name] for name in names]
 
@@ -193,32 +199,68 @@ class Answers:
             return
         if urls and self._granted.holds_user_data:
             raise DeniedAccessError(f"fetch {redact(urls[0])!r} after it could read your own files", path=self._granted.script)
-        self._granted.urls(urls)
+        self._granted.urls([url for url in urls if not self._is_own(url)])
         self.asked.update(dict.fromkeys(urls))
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a file of the script's repository is meant."""
+        return bool(own_names(self._own, [name]))
+
+    def _is_remote(self, name: str) -> bool:
+        return is_remote(name) or self._is_own(name)
 
     def _download(self, names: list[str]) -> list[str]:
         for name in names:
-            if not is_remote(name):
+            if not self._is_remote(name):
                 self._local(name)
         if self._before is not None:
-            places = [self._before.place(name) if is_remote(name) else self._manager.download([name])[0] for name in names]
+            places = [
+                self._before.place(name) if self._is_remote(name) else self._manager.download([name])[0] for name in names
+            ]
         else:
-            places = self._manager.download(names)
+            brought = self._brought(names)
+            others = [name for name in names if name not in brought]
+            found = {**brought, **dict(zip(others, self._manager.download(others) if others else (), strict=True))}
+            places = [found[name] for name in names]
         return [self._readable(os.fspath(place)) for place in places]
 
+    def _brought(self, names: list[str]) -> dict[str, str]:
+        """Where files of the script's repository are, on the manager's record."""
+        own = own_names(self._own, names)
+        return {} if self._own is None or not own else brought(self._own, own, self._manager)
+
+    def fetched_before(self, script: str) -> FetchedBefore:
+        """All that was asked for, fetched: what a run is given that sees the user's files.
+
+        Args:
+            script: for messages.
+        """
+        with contextlib.suppress(DatasetsCoreError):  # together; what fails is told for each of them
+            self._brought(list(self.asked))
+        return FetchedBefore(script, self.asked, self.fetched_whole, self._manager)
+
     def _fetch(self, names: list[str]) -> list[str]:
-        return [self._readable(self._whole(name) if is_remote(name) else self._local(name)) for name in names]
+        return [self._readable(self._whole(name) if self._is_remote(name) else self._local(name)) for name in names]
 
     def _whole(self, url: str) -> str:
-        return str(self._manager.fetch(url)) if self._before is None else self._before.place(url)
+        return self._before.place(url) if self._before is not None else self.fetched_whole(url)
+
+    def fetched_whole(self, url: str) -> str:
+        """Where the file of a URL is, or that of the script's repository which a name means."""
+        found = self._brought([url]).get(url)
+        if found is not None:
+            return found
+        is_streaming = getattr(self._manager, "is_streaming", False)
+        return str(self._manager.fetch(url) if is_streaming else self._manager.download([url])[0])
 
     def _locate(self, names: list[str]) -> list[str]:
         """Where files are that need not be fetched; "" for others."""
-        for name in names:
+        others = [name for name in names if not self._is_own(name)]
+        for name in others:
             if not is_remote(name):
                 self._local(name)
-        found = self._manager.download(names)
-        return [self._readable(place) if isinstance(place, str) else "" for place in found]
+        found = dict(zip(others, self._manager.download(others) if others else (), strict=True))
+        return [self._readable(place) if isinstance(place := found.get(name), str) else "" for name in names]
 
     def _extract_shown(self, names: list[str]) -> list[str]:
         """Archives unpacked without what systems and editors left in them, as scripts of TFDS expect."""
@@ -229,7 +271,7 @@ class Answers:
             self._manager.skips_junk = False
 
     def _extract(self, names: list[str]) -> list[str]:
-        remote = [name for name in names if is_remote(name)]
+        remote = [name for name in names if self._is_remote(name)]
         fetched = dict(zip(remote, self._places("download", remote), strict=True)) if remote else {}
         places = [fetched[name] if name in fetched else self._local(name) for name in names]
         made: list[str] = self._manager.extract(places)
@@ -265,7 +307,7 @@ class Answers:
     def _opened(self, url: str) -> dict[str, Any]:
         if len(self._open) >= _MOST_OPEN:
             raise DatasetBuildError(f"{self._granted.script} has {_MOST_OPEN} files open. Close them when they are read.")
-        held = self._manager.held(url) if self._before is None else self._before.place(url)
+        held = self._whole(url) if self._before is not None or self._is_own(url) else self._manager.held(url)
         data: BinaryIO = self._manager.stream(url) if held is None else open(held, "rb")  # noqa: SIM115  # the script closes it
         self._num_opened += 1
         self._open[self._num_opened] = data, held is None and not self._granted.has_private
@@ -293,6 +335,22 @@ class Answers:
         opened, self._open = self._open, {}
         for data, _ in opened.values():
             data.close()
+
+
+def brought(own: OwnFiles, names: list[str], manager: Any) -> dict[str, str]:
+    """Files of a script's repository, where the script may read them, on the record of a manager as if it had fetched them.
+
+    Args:
+        own: fetches them.
+        names: what the script calls them.
+        manager: the manager.
+    """
+    config = getattr(manager, "download_config", None)
+    places = own.bring(names, force=bool(config and config.force_download))
+    if isinstance(manager, DownloadManager):
+        for name, place in places.items():
+            manager.note(name, place, own.record(place, has_checksum=manager.record_checksums))
+    return places
 
 
 def _told(error: DatasetsCoreError) -> dict[str, Any]:

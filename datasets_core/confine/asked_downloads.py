@@ -145,4 +145,7 @@ class AskedDownloads(DownloadManager):
         if files.is_url(path) and not path.startswith("file://"):
             return str(self.download(path))
         local = files.local_path(path)
-        return local if os.path.isabs(local) else files.join(self.base_path, local)
+        if os.path.isabs(local):
+            return local
+        place = files.join(self.base_path, local)
+        return str(self.download(path)) if files.is_url(place) else place

@@ -27,6 +27,7 @@ from datasets_core.confine.denials import Denial, warn_of
 from datasets_core.confine.fetched_before import FetchedBefore
 from datasets_core.confine.gen_values import decoded, encoded, given_back, held_value, refused
 from datasets_core.confine.granted import Granted
+from datasets_core.confine.own_files import OwnFiles
 from datasets_core.confine.pipe import Message
 from datasets_core.confine.reported import shown
 from datasets_core.confine.sent_batches import OtherKey, Receiver, schema_form
@@ -61,12 +62,14 @@ class Confinement:
         children: its processes.
         granted: the rules for what it asks for.
         folder: that of the script.
+        own: the files of the repository that the script comes from; None where it lies in a folder.
         blind: processes of the same script that cannot see the user's files, and the rules for them; None where there are none.
     """
 
     children: Children
     granted: Granted
     folder: str
+    own: OwnFiles | None = None
     blind: tuple[Children, Granted] | None = None
 
 
@@ -198,13 +201,13 @@ class ConfinedBuilder(DatasetBuilder):
         manager = confined_manager(dl_manager, held.granted, folder)
 
         def answers(granted: Granted, **how: Any) -> Answers:
-            return Answers(granted, base_path=base_path, folder=folder, **how)
+            return Answers(granted, base_path=base_path, folder=folder, own=held.own, **how)
 
         before = None
         if held.blind is not None:
             before = self._before if is_streaming and self._before_of is dl_manager else None
             if before is None:
-                before = self._fetched_before(request, answers(held.blind[1], manager=manager, is_blind=True), manager)
+                before = self._fetched_before(request, answers(held.blind[1], manager=manager, is_blind=True))
             self._before, self._before_of = (before, dl_manager) if is_streaming else (None, None)
         live = answers(held.granted, manager=manager, before=before)
         replay = live if is_streaming else answers(held.granted, record=live.record)
@@ -215,7 +218,7 @@ class ConfinedBuilder(DatasetBuilder):
         self._splits = {split.name: split.gen_kwargs for split in splits}
         return splits
 
-    def _fetched_before(self, request: dict[str, Any], answers: Answers, manager: Any) -> FetchedBefore:
+    def _fetched_before(self, request: dict[str, Any], answers: Answers) -> FetchedBefore:
         """What a run of the script asks for that cannot see the user's files: whatever came of it, that is fetched."""
         held = self._confinement
         assert held.blind is not None
@@ -230,7 +233,7 @@ class ConfinedBuilder(DatasetBuilder):
         script, at = held.children.script, None if self._deadline is None else self._deadline.at
         with in_time(script, self._deadline, "fetching its files"):
             try:
-                return done_by(at, lambda: FetchedBefore(script, answers.asked, manager))
+                return done_by(at, lambda: answers.fetched_before(script))
             except Overdue:
                 raise ScriptTimeoutError(script, "fetching its files", seconds=0) from None
 

@@ -6,7 +6,7 @@ fetched whole and in its order, and the run that sees them has its answers from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from datasets_core.errors import DatasetsCoreError, DeniedAccessError, DownloadError
@@ -20,14 +20,15 @@ class FetchedBefore:
     Args:
         script: for messages.
         asked: URLs that the run which saw nothing asked for, in its order.
-        manager: fetches them.
+        fetch: gives the place of one of them.
+        manager: what fetches them, which is told so that it asks for none of them again.
     """
 
-    def __init__(self, script: str, asked: Iterable[str], manager: Any) -> None:
+    def __init__(self, script: str, asked: Iterable[str], fetch: Callable[[str], str], manager: Any) -> None:
         self._script = script
-        self._places: dict[str, str | DatasetsCoreError] = {url: _fetched(url, manager) for url in asked}
+        self._places: dict[str, str | DatasetsCoreError] = {url: _fetched(url, fetch) for url in asked}
         known = getattr(manager, "known", None)
-        if known is not None:  # so that it asks for none of them again
+        if known is not None:
             known.fetched.update({url: place for url, place in self._places.items() if isinstance(place, str)})
 
     def place(self, url: str) -> str:
@@ -45,9 +46,9 @@ class FetchedBefore:
         return found
 
 
-def _fetched(url: str, manager: Any) -> str | DatasetsCoreError:
+def _fetched(url: str, fetch: Callable[[str], str]) -> str | DatasetsCoreError:
     try:
-        return str(manager.fetch(url) if getattr(manager, "is_streaming", False) else manager.download([url])[0])
+        return fetch(url)
     except DatasetsCoreError as error:
         return error
     except (OSError, ValueError, TransientError) as error:

@@ -258,6 +258,20 @@ class DownloadManager:
         remote = {url: (place, self._records[url]) for url, place in places.items() if files.is_url(place)}
         return registrable(remote, self.registered)
 
+    def note(self, name: str, place: str, record: FileRecord) -> None:
+        """Take a file on record that was fetched in another way, as if `download` had fetched it.
+
+        Args:
+            name: what it was asked for by.
+            place: where it is.
+            record: its size and sha256.
+
+        Raises:
+            NonMatchingChecksumError: it differs from its record.
+        """
+        check_file(name, self._expected_of(name), record, self.verification)
+        self.downloaded_paths[name], self._records[name] = place, record
+
     def check_downloads(self) -> None:
         """Compare all that was downloaded with `expected`, as strictly as `verification` says.
 

@@ -12,16 +12,16 @@ from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.registration import read_registered
 from datasets_core.config import settings
-from datasets_core.confine.children import Children, Home
+from datasets_core.confine.children import Children
 from datasets_core.confine.confined_builder import ConfinedBuilder, Confinement, confined_class
 from datasets_core.confine.granted import Granted, check_folder
 from datasets_core.meta.checksum_file import CHECKSUMS_NAME
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.resolve.folder import read_folder_card, recorded_info
 from datasets_core.resolve.request import Request
-from datasets_core.resolve.scripted import default_of, files_of_user, made, names_of
-from datasets_core.scripting.modules import Script, read_script, scan
+from datasets_core.resolve.scripted import default_of, made, names_of
+from datasets_core.resolve.standing import Standing
+from datasets_core.scripting.modules import Script, scan
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ConfinedSource:
     """A script that runs confined."""
 
     request: Request
-    script: str
+    standing: Standing
 
     @property
     def config_names(self) -> list[str]:
@@ -44,7 +44,7 @@ class ConfinedSource:
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:
         """See `Source.recorded`."""
-        return read_folder_card(os.path.dirname(self.script), is_confined=True).infos
+        return self.standing.card(is_confined=True).infos
 
     @property
     def builder_class(self) -> type[DatasetBuilder]:
@@ -53,21 +53,21 @@ class ConfinedSource:
 
     def builder(self) -> DatasetBuilder:
         """See `Source.builder`."""
-        asked, script = self.request, read_script(self.script, is_confined=True)
-        folder = os.path.dirname(script.path)
-        found = files_of_user(asked, script)
+        asked, standing = self.request, self.standing
+        script, found = standing.read(is_confined=True), standing.data_files(asked)
         held = self._confinement(script, found)
         try:
             cls = confined_class(held.children.told(asked.timeout), script.path)
             name = asked.name or default_of(cls)
-            info = recorded_info(folder, name, is_confined=True) if name is not None else None
-            return made(asked, partial(cls, confinement=held, deadline=asked.timeout), script, data_files=found, info=info)
+            info = standing.info(name, is_confined=True) if name is not None else None
+            make = partial(cls, confinement=held, deadline=asked.timeout)
+            return made(asked, make, script, standing, data_files=found, info=info)
         except BaseException:
             held.children.close()
             raise
 
     def _told(self) -> tuple[type[ConfinedBuilder], Confinement]:
-        script = read_script(self.script, is_confined=True)
+        script = self.standing.read(is_confined=True)
         held = self._confinement(script, None)
         try:
             return confined_class(held.children.told(self.request.timeout), script.path), held
@@ -84,7 +84,7 @@ class ConfinedSource:
             downloads = os.path.abspath(os.fspath(asked.download_config.cache_dir))
         elif asked.cache_dir is not None and not files.is_url(asked.cache_dir):
             downloads = os.path.join(os.path.abspath(asked.cache_dir), "downloads")
-        home = Home.of(downloads, folder)
+        home = self.standing.home(downloads)
         users = _named_by_user(asked.data_dir, data_files, folder)
         start = partial(Children, script.path, home, load=_load_request(script), preload=_preload(script))
         rules = partial(Granted, script.path, mark=home.mark)
@@ -92,6 +92,7 @@ class ConfinedSource:
             start(readable=(folder, *users)),
             rules(roots=(folder, home.files, *users), holds_user_data=bool(users)),
             folder,
+            self.standing.own_files(home),
             (start(readable=(folder,)), rules(roots=(folder, home.files), holds_user_data=False)) if users else None,
         )
 

@@ -151,7 +151,7 @@ def test_after_the_users_files_nothing_is_asked_of_a_server(own: Path, folder: s
     seen = Granted("words.py", [str(own), folder], mark=str(tmp_path / "private"), holds_user_data=True)
     manager = Streams(own / "a.txt")
     fixed = "http://127.0.0.1/fixed"
-    before = FetchedBefore("words.py", [fixed], manager)
+    before = FetchedBefore("words.py", [fixed], manager.fetch, manager)
     answers = Answers(seen, base_path=str(own), folder=folder, manager=manager, before=before)
     place = {"places": [str(own / "a.txt")]}
     assert [answers({"ask": ask, "names": [fixed]}) for ask in ("download", "fetch")] == [place, place]
@@ -215,7 +215,7 @@ def test_a_manager_for_a_stranger_has_no_secrets(granted: Granted, folder: str) 
     assert "secret" not in str(form)
     assert (form["data_dir"], form["downloads"]) == ("/mine", folder)
     manager = confined_manager(manager, granted, folder)
-    assert (manager.download_config.token, manager.download_config.storage_options) == (None, {})
+    assert (manager.download_config.token, manager.download_config.storage_options) == (False, {})
     assert (manager.manual_dir, config.token) == (None, "hf_secret")  # the script may have named that folder itself
 
 
