@@ -5,6 +5,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
@@ -28,7 +29,7 @@ PEER = "DATASETS_PEER_PYTHON"  # an interpreter that has Hugging Face datasets, 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Let tests of uploads pass: huggingface_hub sends files in a manner that its HTTP client calls deprecated."""
-    if "hub" in getattr(item, "fixturenames", ()):
+    if {"hub", "shared_hub"} & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning"))
 
 
@@ -51,20 +52,35 @@ def _small_hub(module: str) -> Any:
     return importlib.import_module(f"small_hub.{module}")
 
 
+@contextmanager
+def _serving(home: Path, **changes: Any) -> Iterator[Any]:
+    small = _small_hub("server").SmallHub()
+    home.mkdir()
+    small.faults, small.home, small.cache_dir = _small_hub("faults"), home, home / "hub"
+    small.run = _small_hub("fresh").Fresh(small.url, home)
+    hub = {"hub_endpoint": small.url, "hub_cache_dir": str(home / "hub")}
+    known = {field.name for field in dataclasses.fields(config.Config)}
+    changes = {"cache_dir": str(home / "datasets"), "offline": False, **hub, **changes}
+    small.settings = {name: value for name, value in changes.items() if name in known}
+    try:
+        yield small
+    finally:
+        small.stop()
+
+
 @pytest.fixture
 def hub(tmp_path: Path) -> Iterator[Any]:
-    """A small Hub of this test alone, which is the endpoint of the settings; its caches are empty.
+    """A small Hub of this test alone, which is the endpoint of the settings; its caches are empty, and no pause is waited for.
 
     `hub.repo("org/name", {"data.csv": "a\\n1\\n"})` makes a repository, `hub.fail(hub.faults.status(503), "tree")` a
     fault, `hub.requests` has what was asked, and `hub.run("say(1)")` runs code in a fresh process (see `fresh.py`).
     """
-    small = _small_hub("server").SmallHub()
-    home = tmp_path / "home"
-    home.mkdir()
-    small.faults, small.home, small.cache_dir = _small_hub("faults"), home, home / "hub"
-    small.run = _small_hub("fresh").Fresh(small.url, home)
-    changes = {"cache_dir": str(home / "datasets"), "hub_endpoint": small.url, "hub_cache_dir": str(home / "hub")}
-    known = {field.name for field in dataclasses.fields(config.Config)}
-    with config.using(offline=False, **{name: value for name, value in changes.items() if name in known}):
+    with _serving(tmp_path / "home", max_retry_wait_seconds=0) as small, config.using(**small.settings):
         yield small
-    small.stop()
+
+
+@pytest.fixture(scope="module")
+def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A small Hub, and a home, for all tests of a module; `config.using(**shared_hub.settings)` makes it the endpoint."""
+    with _serving(tmp_path_factory.mktemp("shared") / "home", max_retry_wait_seconds=0) as small:
+        yield small

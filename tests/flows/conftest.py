@@ -35,6 +35,18 @@ def every_kind() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def hub_shapes() -> ModuleType:
+    """Repositories of every shape, and calls on them."""
+    return _module("hub_shapes")
+
+
+@pytest.fixture(scope="session")
+def hub_calls() -> ModuleType:
+    """How a call is made on either library, and what comes of it as JSON."""
+    return _module("hub_calls")
+
+
+@pytest.fixture(scope="session")
 def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
     """Hugging Face `datasets` in a process of its own: `peer("load", kind="arrow", files=[...])`."""
     home = tmp_path_factory.mktemp("peer")

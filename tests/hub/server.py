@@ -120,6 +120,11 @@ class SmallHub:
         """How many requests there were of each kind."""
         return Counter(request.kind for request in self.requests)
 
+    @property
+    def connections(self) -> tuple[int, int]:
+        """How many connections were made to the Hub, and to the storage."""
+        return self._ports[0].connections, self._ports[1].connections
+
     def of(self, kind: str, method: str | None = None) -> list[Request]:
         """The requests of one kind."""
         return [each for each in self.requests if each.kind == kind and method in (None, each.method)]

@@ -70,6 +70,7 @@ class Port(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.respond, self.closing = respond, threading.Event()
         self._open: set[socket.socket] = set()
+        self.connections = 0
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         self._thread.start()
@@ -81,6 +82,7 @@ class Port(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._lock:
             self._open.add(request)
+            self.connections += 1
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
