@@ -39,11 +39,29 @@ class TransientError(Exception):
         reason: what happened, without secrets.
         status: the server's, where it answered.
         retry_after: the header of that name.
+        is_unreachable: no connection came about.
     """
 
-    def __init__(self, reason: str, *, status: int | None = None, retry_after: str | None = None) -> None:
-        self.reason, self.status, self.retry_after = reason, status, retry_after
+    def __init__(
+        self, reason: str, *, status: int | None = None, retry_after: str | None = None, is_unreachable: bool = False
+    ) -> None:
+        self.reason, self.status, self.retry_after, self.is_unreachable = reason, status, retry_after, is_unreachable
         super().__init__(reason)
+
+
+@contextmanager
+def transport_failures() -> Iterator[None]:
+    """Failures on the way, of whatever is built upon `httpx2`, as `TransientError`."""
+    import httpx2
+
+    try:
+        yield
+    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+        raise TransientError(f"no connection ({_why(error)})", is_unreachable=True) from error
+    except httpx2.TimeoutException as error:
+        raise TransientError("the server is silent") from error
+    except (httpx2.TransportError, httpx2.DecodingError) as error:
+        raise TransientError(f"the connection broke off ({_why(error)})") from error
 
 
 Origin = tuple[str, str, int]

@@ -126,7 +126,7 @@ def is_inner_path(path: str) -> bool:
     """
     if "\\" in path or "\0" in path or re.search("[\ud800-\udfff]", path):  # halves of letters are in no file's name
         return False
-    return all(part not in ("", ".", "..") for part in path.split("/")) and not re.match(r"[A-Za-z]:", path)
+    return all(part not in ("", ".", "..") for part in path.split("/")) and not re.match(r"[A-Za-z]:/", path)
 
 
 def malformed(repo_id: str, found: str) -> HubError:

@@ -54,12 +54,27 @@ class RetryPolicy:
     clock: Clock = field(default_factory=SystemClock)
     jitter: random.Random = field(default_factory=random.Random)
 
-    def pause(self, failures: int, retry_after: str | None = None, stop: threading.Event | None = None) -> None:
-        """Wait after the `failures`-th failure: what the server asked for, else twice as long each time, with jitter."""
+    def pause(
+        self,
+        failures: int,
+        retry_after: str | None = None,
+        stop: threading.Event | None = None,
+        *,
+        within: float | None = None,
+    ) -> None:
+        """Wait after the `failures`-th failure: what the server asked for, else twice as long each time, with jitter.
+
+        Args:
+            failures: how many there were.
+            retry_after: what the server asked for.
+            stop: ends the pause.
+            within: no longer than these seconds.
+        """
         asked = retry_after_seconds(retry_after, self.clock.now())
         if asked is None:
             asked = _FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * self.jitter.uniform(0.5, 1.5)
-        self.clock.sleep(due.at_most(min(asked, self.longest_pause_seconds)), stop)
+        longest = self.longest_pause_seconds if within is None else max(0.0, min(within, self.longest_pause_seconds))
+        self.clock.sleep(due.at_most(min(asked, longest)), stop)
         due.check()
 
 

@@ -1,0 +1,452 @@
+"""`Hub`: the Hugging Face Hub as one user sees it, and the commits of its datasets: from the Hub, else from the hub cache.
+
+`huggingface_hub` is used here alone, and imported when the network is: what stands in the cache is read without it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote, urljoin, urlsplit
+
+from datasets_core import due
+from datasets_core._version import __version__
+from datasets_core.config import settings
+from datasets_core.errors import (
+    ConfigurationError,
+    DownloadError,
+    HubUnreachableError,
+    InvalidTokenError,
+    OfflineError,
+    RevisionNotFoundError,
+)
+from datasets_core.fetch.http import Credentials, TransientError, next_hop, origin_of, transport_failures
+from datasets_core.fetch.hub_cache import HubCache
+from datasets_core.fetch.hub_listing import HubCommit, is_inner_path, listed_files, malformed
+from datasets_core.fetch.hub_refusals import refusal
+from datasets_core.fetch.hub_url import DEFAULT_REVISION, hub_url, is_commit, is_repo_id
+from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.redact import redact
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+    from datasets_core.fetch.download_config import DownloadConfig
+
+logger = logging.getLogger(__name__)
+
+OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to ask the Hub"
+_REDIRECTS = {301, 302, 303, 307, 308}
+_MOST_REDIRECTS = 10
+_TRY_AGAIN = {408, 429, 500, 502, 503, 504}
+_MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
+_MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
+_MOST_FILES = 10_000_000
+_REPO_ADVICE = "Write it as org/name"
+
+
+class UnansweredError(Exception):
+    """Every try failed; never to be seen by the user.
+
+    Args:
+        reason: what happened, without secrets.
+        status: what the server answered, where it did.
+    """
+
+    def __init__(self, reason: str, *, status: int | None = None) -> None:
+        self.reason, self.status = reason, status
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    following: str | None  # the next page
+
+
+class Hub:
+    """The Hub at one address, for one user.  What is cheap to make again is not kept: a copy in another process has no token.
+
+    Args:
+        endpoint: the address.
+        cache: the hub cache.
+        token: the user's; True is the one that the user logged in with, None is that where there is one, False is none.
+        policy: how often to try, and the pauses between.
+        local_only: nothing is asked for over the network.
+        user_agent: added to ours.
+
+    >>> Hub("https://huggingface.co", HubCache("/hub"), token="hf_secret")
+    Hub('https://huggingface.co')
+    """
+
+    def __init__(
+        self,
+        endpoint: str,
+        cache: HubCache,
+        *,
+        token: str | bool | None = None,
+        policy: RetryPolicy | None = None,
+        local_only: bool = False,
+        user_agent: str | None = None,
+    ) -> None:
+        _check_endpoint(endpoint)
+        self.endpoint, self.cache, self.policy, self.local_only = endpoint, cache, policy or RetryPolicy(), local_only
+        self._user_agent = user_agent
+        self._given = _checked(token) if isinstance(token, str) else token
+        self._token: tuple[str | None] | None = None
+
+    @classmethod
+    def of(cls, token: str | bool | None = None, *, endpoint: str | None = None, config: DownloadConfig | None = None) -> Self:
+        """The Hub that the settings name.
+
+        Args:
+            token: the user's; by default that of `config`.
+            endpoint: another address.
+            config: how files are fetched.
+
+        Raises:
+            ConfigurationError: the address is none.
+            InvalidTokenError: the token could not be sent.
+        """
+        now = settings()
+        tries = max(now.max_retries, config.max_retries if config else 1)
+        return cls(
+            (endpoint or now.hub_endpoint).rstrip("/"),
+            HubCache(now.hub_cache_dir),
+            token=config.token if token is None and config else token,
+            policy=RetryPolicy(tries, now.max_retry_wait_seconds),
+            local_only=bool(config and config.local_files_only),
+            user_agent=config.user_agent if config else None,
+        )
+
+    def __repr__(self) -> str:
+        return f"Hub({redact(self.endpoint)!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        given = None if isinstance(self._given, str) else self._given  # no token is written into a file
+        return {**vars(self), "_given": given, "_token": None}
+
+    # -- who asks ------------------------------------------------------------------------------------------------------
+
+    def token(self) -> str | None:
+        """What tells the Hub who asks, by the rules of `huggingface_hub`; None for nobody.
+
+        Raises:
+            InvalidTokenError: `token=True`, and nobody is logged in; or the stored token could not be sent.
+        """
+        if isinstance(self._given, str):
+            return self._given
+        if self._token is None:
+            self._token = (self._stored(),)
+        return self._token[0]
+
+    def _stored(self) -> str | None:
+        if self._given is False:
+            return None
+        from huggingface_hub import constants, get_token
+
+        if self._given is None and constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
+            return None
+        stored = get_token()
+        if stored is None and self._given:
+            reason = "token=True asks for the token that you logged in with, and there is none"
+            raise InvalidTokenError(reason, advice="Log in (hf auth login), or set HF_TOKEN")
+        return None if stored is None else _checked(stored)
+
+    def credentials(self) -> Credentials:
+        """The token as a header, for the very origin of the endpoint."""
+        token = self.token()
+        return Credentials(origin_of(self.endpoint), {} if token is None else {"Authorization": f"Bearer {token}"})
+
+    @property
+    def api(self) -> HfApi:
+        """The client of `huggingface_hub` for the same address and user."""
+        from huggingface_hub import HfApi
+
+        return HfApi(self.endpoint, token=self.token() or False, library_name="datasets_core", library_version=__version__)
+
+    # -- where things are ----------------------------------------------------------------------------------------------
+
+    def resolve_url(self, repo_id: str, sha: str, path: str) -> str:
+        """The address of a file of a commit.
+
+        >>> Hub("https://hub", HubCache("/hub")).resolve_url("org/name", "refs/pr/1", "a b.csv")
+        'https://hub/datasets/org/name/resolve/refs%2Fpr%2F1/a%20b.csv'
+        """
+        return f"{self.endpoint}/datasets/{repo_id}/resolve/{quote(sha, safe='')}/{quote(path)}"
+
+    def _api_url(self, repo_id: str, what: str, revision: str) -> str:
+        return f"{self.endpoint}/api/datasets/{repo_id}/{what}/{quote(revision, safe='')}"
+
+    # -- commits -------------------------------------------------------------------------------------------------------
+
+    def commit(self, repo_id: str, revision: str | None = None, *, local_only: bool = False) -> HubCommit:
+        """The files of the commit that a revision means now.
+
+        The Hub is asked twice: what the revision means, and what that commit holds; not for what the cache has of a commit.
+        Where the Hub cannot be reached it is the commit that the revision meant when it was asked for last, or none.
+
+        Args:
+            repo_id: `org/name`, or `name`.
+            revision: branch, tag, commit or ref; the main branch by default.
+            local_only: what the cache knows, without asking.
+
+        Raises:
+            ConfigurationError: the id is none.
+            RepositoryNotFoundError: there is no such repository, or it is not shown to this user.
+            RevisionNotFoundError: the repository has no such revision.
+            ForbiddenRepositoryError: the Hub does not let this user at it.
+            InvalidTokenError: the Hub does not know the token.
+            HubError: the Hub answers something that makes no sense.
+            HubUnreachableError: it could not be asked, and the cache does not know the revision.
+            OfflineError: it was not to be asked, and the cache does not know the revision.
+        """
+        revision = DEFAULT_REVISION if revision is None else revision
+        _check_names(repo_id, revision)
+        if is_commit(revision):
+            listed = self.cache.listing(repo_id, revision)
+            if listed is not None:
+                return HubCommit(repo_id, revision, revision, listed)
+        if local_only or self.local_only or settings().offline:
+            return self._offline(repo_id, revision)
+        try:
+            return self._asked(repo_id, revision)
+        except UnansweredError as error:
+            known = self.known(repo_id, revision)
+            if known is None:
+                raise self._unreachable(repo_id, revision, error) from error
+            logger.warning(
+                "The Hub did not answer for %s (%s): %r is taken as commit %s, which the cache knows%s",
+                repo_id, error.reason, revision, known.sha, "" if known.is_whole else " in part",
+            )  # fmt: skip
+            return known
+
+    def known(self, repo_id: str, revision: str) -> HubCommit | None:
+        """What the cache knows of that revision and no other: the listing of its commit, else the files of its snapshot."""
+        sha = self.cache.ref(repo_id, revision)
+        if sha is None:
+            return None
+        listed, is_whole = self.cache.listing(repo_id, sha), True
+        if listed is None:
+            listed, is_whole = self.cache.snapshot_listing(repo_id, sha), False
+        return None if listed is None else HubCommit(repo_id, sha, revision, listed, is_whole)
+
+    def _offline(self, repo_id: str, revision: str) -> HubCommit:
+        known = self.known(repo_id, revision)
+        if known is None:
+            is_set = settings().offline
+            why = "offline mode is on" if is_set else "only the cache was to be asked"
+            advice = OFFLINE_ADVICE if is_set else "Leave out local_files_only=True to ask the Hub"
+            reason = f"{why}, and {self._unknown(repo_id, revision)}"
+            raise OfflineError(hub_url(repo_id, revision), reason, advice=advice)
+        if not known.is_whole:
+            logger.warning("Of %s at %r those files are taken that the cache holds: it has no listing", repo_id, revision)
+        return known
+
+    def _unknown(self, repo_id: str, revision: str) -> str:
+        refs = self.cache.refs(repo_id)
+        others = f" (it knows {', '.join(map(repr, refs[:20]))})" if refs else ""
+        return f"the hub cache {self.cache.root} does not know {revision!r} of the dataset {repo_id!r}{others}"
+
+    def _unreachable(self, repo_id: str, revision: str, error: UnansweredError) -> HubUnreachableError:
+        if error.status is None:
+            reason = f"the Hub at {redact(self.endpoint)} cannot be reached ({error.reason})"
+        else:
+            reason = f"the Hub at {redact(self.endpoint)} does not serve it ({error.reason}, again and again)"
+        reason = f"{reason}, and {self._unknown(repo_id, revision)}"
+        return HubUnreachableError(hub_url(repo_id, revision), reason, repo_id=repo_id, revision=revision, status=error.status)
+
+    def _asked(self, repo_id: str, revision: str) -> HubCommit:
+        named = repo_id  # what the Hub calls it today
+        sha = revision
+        if not is_commit(revision):
+            sha, named = self._resolved(repo_id, revision)
+        listed = self.cache.listing(repo_id, sha)
+        if listed is None:
+            listed = listed_files(self._tree(named, sha, repo_id, revision), repo_id)
+            self.cache.keep_listing(repo_id, sha, listed)
+        self.cache.set_ref(repo_id, revision, sha)
+        return HubCommit(repo_id, sha, revision, listed)
+
+    def _resolved(self, repo_id: str, revision: str) -> tuple[str, str]:
+        """The commit that a revision means, and the id that the repository has today."""
+        answer = self._fetched(self._api_url(repo_id, "revision", revision), repo_id, revision)
+        info = _parsed(answer, repo_id)
+        if not isinstance(info, dict) or not isinstance(info.get("sha"), str) or not is_commit(info["sha"]):
+            found = info.get("sha") if isinstance(info, dict) else info
+            raise malformed(repo_id, f"is given {ascii(found)[:200]} as the commit of {revision!r}")
+        named = info.get("id")
+        if not isinstance(named, str) or not is_repo_id(named) or answer.url == self._api_url(repo_id, "revision", revision):
+            named = repo_id
+        if named.lower() != repo_id.lower():
+            logger.warning("The Hub dataset %s is called %s by now", repo_id, named)
+        return info["sha"], named
+
+    def _tree(self, named: str, sha: str, repo_id: str, revision: str) -> Iterator[object]:
+        """What a commit holds, page by page; `HfApi.list_repo_tree` would wait for ever, and for pages of other hosts."""
+        path = urlsplit(self._api_url(named, "tree", sha)).path
+        following: str | None = f"{self._api_url(named, 'tree', sha)}?recursive=true&expand=false"
+        seen, count = set(), 0
+        while following is not None:
+            if following in seen:
+                raise malformed(repo_id, "has a listing whose pages lead in a circle")
+            seen.add(following)
+            answer = self._fetched(following, repo_id, revision)
+            items = _parsed(answer, repo_id)
+            if not isinstance(items, list):
+                raise malformed(repo_id, f"is given {ascii(items)[:200]} as its listing")
+            yield from items
+            count += len(items)
+            if count > _MOST_FILES:
+                raise malformed(repo_id, f"has a listing of more than {_MOST_FILES:,} files")
+            following = self._page(answer, path, repo_id)
+
+    def _page(self, answer: _Answer, path: str, repo_id: str) -> str | None:
+        """The next page, at the endpoint: a mirror may hand out the addresses of the Hub that it mirrors."""
+        if answer.following is None:
+            return None
+        link = urljoin(answer.url, answer.following)
+        try:
+            if origin_of(link) == origin_of(self.endpoint):
+                return link
+        except DownloadError as error:
+            raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}") from error
+        parts = urlsplit(link)
+        if not path.endswith(parts.path):
+            raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}, which is another host")
+        return f"{urljoin(self.endpoint, path)}?{parts.query}"
+
+    # -- asking --------------------------------------------------------------------------------------------------------
+
+    def _fetched(self, url: str, repo_id: str, revision: str) -> _Answer:
+        answer = self.answer(url)
+        if answer.status != 200:
+            facts = {"repo_id": repo_id, "endpoint": self.endpoint, "revision": revision, "token": self.token()}
+            raise refusal(answer.status, answer.headers, **facts)  # type: ignore[arg-type]
+        return answer
+
+    def answer(self, url: str) -> _Answer:
+        """The answer to a GET, tried until there is one: a Hub that is busy as often as the policy says, a silent one shortly.
+
+        Raises:
+            UnansweredError: there is none.
+        """
+        seconds = settings().hub_timeout_seconds
+        failures, end = 0, time.monotonic() + seconds
+        while True:
+            due.check()
+            try:
+                answer = self._followed(url, end)
+            except TransientError as error:
+                failures += 1
+                left = end - time.monotonic()
+                if failures >= (_MOST_REFUSED if error.is_unreachable else self.policy.tries) or left <= 0:
+                    raise UnansweredError(error.reason) from error
+                self.policy.pause(failures, within=left)
+                continue
+            if answer.status not in _TRY_AGAIN:
+                return answer
+            failures += 1
+            if failures >= self.policy.tries:
+                raise UnansweredError(f"it answers {answer.status}", status=answer.status)
+            logger.info("%s answers %d, try %d of %d", redact(url), answer.status, failures, self.policy.tries)
+            self.policy.pause(failures, _pause_asked(answer.headers))
+            end = time.monotonic() + seconds
+
+    def _followed(self, url: str, end: float) -> _Answer:
+        """One GET over its redirects, of which each is looked at: the client would take the token to another port."""
+        credentials, here = self.credentials(), url
+        for _ in range(_MOST_REDIRECTS):
+            answer = self._sent(here, credentials, end)
+            if answer.status not in _REDIRECTS:
+                return answer
+            here = next_hop(url, here, answer.headers.get("location"), credentials)
+        raise DownloadError(redact(url), f"the server leads over more than {_MOST_REDIRECTS} redirects")
+
+    def _sent(self, url: str, credentials: Credentials, end: float) -> _Answer:
+        import huggingface_hub
+
+        agent = f"datasets_core/{__version__}; hf_hub/{huggingface_hub.__version__}"
+        headers = {"User-Agent": f"{agent}; {self._user_agent}" if self._user_agent else agent}
+        if credentials.origin == origin_of(url):
+            headers.update(credentials.headers)
+        left = end - time.monotonic()
+        if left <= 0:
+            raise TransientError("the server is silent")
+        session = huggingface_hub.get_session()
+        with transport_failures():
+            request = session.build_request("GET", url, headers=headers, timeout=left)
+            try:  # in a thread: looking up a name takes no limit
+                response = due.done_by(end, lambda: session.send(request, stream=True, follow_redirects=False))
+            except due.Overdue as error:
+                due.check()
+                raise TransientError("the server is silent") from error
+            try:
+                body = bytearray()
+                for chunk in response.iter_bytes():
+                    due.check()
+                    body += chunk
+                    if len(body) > _MOST_BODY_BYTES:
+                        raise DownloadError(redact(url), f"the server sends more than {_MOST_BODY_BYTES:,} bytes")
+            finally:
+                response.close()
+        named = {name.lower(): value for name, value in response.headers.items()}
+        return _Answer(url, response.status_code, named, bytes(body), response.links.get("next", {}).get("url"))
+
+
+def client_package() -> Any:
+    """The package `huggingface_hub`, for what writes to the Hub by it."""
+    import huggingface_hub
+
+    return huggingface_hub
+
+
+def _check_endpoint(endpoint: str) -> None:
+    try:
+        origin_of(endpoint)
+    except DownloadError as error:
+        raise ConfigurationError(
+            f"The address of the Hub is {redact(endpoint)!r}, which is no http(s) URL. Mend HF_ENDPOINT or hub_endpoint."
+        ) from error
+
+
+def _check_names(repo_id: str, revision: str) -> None:
+    if not is_repo_id(repo_id):
+        raise ConfigurationError(f"{repo_id!r} is no name of a dataset on the Hub. {_REPO_ADVICE}.")
+    if not is_inner_path(revision) or any(letter.isspace() or not letter.isprintable() for letter in revision):
+        raise RevisionNotFoundError(repo_id, revision)  # no ref of git has such a name, and it would be a path
+
+
+def _checked(token: str) -> str:
+    """A token that fits into a header: one that does not would be shown by the error of whoever sends it."""
+    text = token.strip()
+    if not text or not text.isascii() or not text.isprintable() or " " in text:
+        what = "is empty" if not text else "holds what no token holds (a space, a line break or a letter beyond ASCII)"
+        raise InvalidTokenError(f"The token for the Hub {what}", advice="Mend HF_TOKEN or token=, or pass token=False")
+    return text
+
+
+def _parsed(answer: _Answer, repo_id: str) -> Any:
+    try:
+        return json.loads(answer.body)
+    except (ValueError, RecursionError) as error:
+        found = f"{len(answer.body)} bytes of {answer.headers.get('content-type')!a}"
+        raise malformed(repo_id, f"is answered by {found} at {redact(answer.url)} where JSON is due") from error
+
+
+def _pause_asked(headers: Mapping[str, str]) -> str | None:
+    """What a busy Hub asks for, as `Retry-After` says it: in `ratelimit` it tells when requests are counted anew.
+
+    >>> _pause_asked({"ratelimit": '"api";r=0;t=55'}), _pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
+    ('55', '3')
+    """
+    found = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("ratelimit", ""))
+    return found[1] if found else headers.get("retry-after")
