@@ -5,16 +5,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import re
-import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote
 
-from datasets_core import due
 from datasets_core._version import __version__
 from datasets_core.config import settings
 from datasets_core.errors import (
@@ -25,15 +20,18 @@ from datasets_core.errors import (
     OfflineError,
     RevisionNotFoundError,
 )
-from datasets_core.fetch.http import Credentials, TransientError, next_hop, origin_of, transport_failures
+from datasets_core.fetch.http import Credentials, origin_of
 from datasets_core.fetch.hub_cache import HubCache
 from datasets_core.fetch.hub_listing import HubCommit, is_inner_path, listed_files, malformed
 from datasets_core.fetch.hub_refusals import refusal
+from datasets_core.fetch.hub_requests import HubAnswer, HubRequests, paged
+from datasets_core.fetch.hub_requests import UnansweredError as UnansweredError
 from datasets_core.fetch.hub_url import DEFAULT_REVISION, hub_url, is_commit, is_repo_id
 from datasets_core.fetch.retry import RetryPolicy
 from datasets_core.redact import redact
 
 if TYPE_CHECKING:
+    from huggingface_hub import CommitInfo as CommitInfo
     from huggingface_hub import HfApi
 
     from datasets_core.fetch.download_config import DownloadConfig
@@ -41,35 +39,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to ask the Hub"
-_REDIRECTS = {301, 302, 303, 307, 308}
-_MOST_REDIRECTS = 10
-_TRY_AGAIN = {408, 429, 500, 502, 503, 504}
-_MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
-_MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
-_MOST_FILES = 10_000_000
 _REPO_ADVICE = "Write it as org/name"
-
-
-class UnansweredError(Exception):
-    """Every try failed; never to be seen by the user.
-
-    Args:
-        reason: what happened, without secrets.
-        status: what the server answered, where it did.
-    """
-
-    def __init__(self, reason: str, *, status: int | None = None) -> None:
-        self.reason, self.status = reason, status
-        super().__init__(reason)
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    url: str
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-    following: str | None  # the next page
 
 
 class Hub:
@@ -278,128 +248,46 @@ class Hub:
 
     def _resolved(self, repo_id: str, revision: str) -> tuple[str, str]:
         """The commit that a revision means, and the id that the repository has today."""
-        answer = self._fetched(self._api_url(repo_id, "revision", revision), repo_id, revision)
-        info = _parsed(answer, repo_id)
-        if not isinstance(info, dict) or not isinstance(info.get("sha"), str) or not is_commit(info["sha"]):
-            found = info.get("sha") if isinstance(info, dict) else info
-            raise malformed(repo_id, f"is given {ascii(found)[:200]} as the commit of {revision!r}")
+        url = self._api_url(repo_id, "revision", revision)
+        answer = self._fetched(url, repo_id, revision)
+        info = answer.json(repo_id)
+        sha = info.get("sha") if isinstance(info, dict) else info
+        if not isinstance(sha, str) or not is_commit(sha):
+            raise malformed(repo_id, f"is given {ascii(sha)[:200]} as the commit of {revision!r}")
         named = info.get("id")
-        if not isinstance(named, str) or not is_repo_id(named) or answer.url == self._api_url(repo_id, "revision", revision):
-            named = repo_id
-        if named.lower() != repo_id.lower():
-            logger.warning("The Hub dataset %s is called %s by now", repo_id, named)
-        return info["sha"], named
+        if answer.url == url or not isinstance(named, str) or not is_repo_id(named) or named.lower() == repo_id.lower():
+            return sha, repo_id
+        logger.warning("The Hub dataset %s is called %s by now", repo_id, named)
+        return sha, named
 
-    def _tree(self, named: str, sha: str, repo_id: str, revision: str) -> Iterator[object]:
-        """What a commit holds, page by page; `HfApi.list_repo_tree` would wait for ever, and for pages of other hosts."""
-        path = urlsplit(self._api_url(named, "tree", sha)).path
-        following: str | None = f"{self._api_url(named, 'tree', sha)}?recursive=true&expand=false"
-        seen, count = set(), 0
-        while following is not None:
-            if following in seen:
-                raise malformed(repo_id, "has a listing whose pages lead in a circle")
-            seen.add(following)
-            answer = self._fetched(following, repo_id, revision)
-            items = _parsed(answer, repo_id)
-            if not isinstance(items, list):
-                raise malformed(repo_id, f"is given {ascii(items)[:200]} as its listing")
-            yield from items
-            count += len(items)
-            if count > _MOST_FILES:
-                raise malformed(repo_id, f"has a listing of more than {_MOST_FILES:,} files")
-            following = self._page(answer, path, repo_id)
+    def _tree(self, named: str, sha: str, repo_id: str, revision: str) -> Iterator[Any]:
+        first = f"{self._api_url(named, 'tree', sha)}?recursive=true&expand=false"
+        return paged(lambda url: self._fetched(url, repo_id, revision), first, repo_id)
 
-    def _page(self, answer: _Answer, path: str, repo_id: str) -> str | None:
-        """The next page, at the endpoint: a mirror may hand out the addresses of the Hub that it mirrors."""
-        if answer.following is None:
-            return None
-        link = urljoin(answer.url, answer.following)
-        try:
-            if origin_of(link) == origin_of(self.endpoint):
-                return link
-        except DownloadError as error:
-            raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}") from error
-        parts = urlsplit(link)
-        if not path.endswith(parts.path):
-            raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}, which is another host")
-        return f"{urljoin(self.endpoint, path)}?{parts.query}"
-
-    # -- asking --------------------------------------------------------------------------------------------------------
-
-    def _fetched(self, url: str, repo_id: str, revision: str) -> _Answer:
+    def _fetched(self, url: str, repo_id: str, revision: str) -> HubAnswer:
         answer = self.answer(url)
         if answer.status != 200:
-            facts = {"repo_id": repo_id, "endpoint": self.endpoint, "revision": revision, "token": self.token()}
-            raise refusal(answer.status, answer.headers, **facts)  # type: ignore[arg-type]
+            raise refusal(
+                answer.status,
+                answer.headers,
+                repo_id=repo_id,
+                endpoint=self.endpoint,
+                revision=revision,
+                token=self.token(),
+            )
         return answer
 
-    def answer(self, url: str) -> _Answer:
-        """The answer to a GET, tried until there is one: a Hub that is busy as often as the policy says, a silent one shortly.
+    def answer(self, url: str) -> HubAnswer:
+        """The answer to a GET, tried until there is one; see `HubRequests.answer`.
 
         Raises:
             UnansweredError: there is none.
+            DownloadError: the Hub redirects where we do not follow, or sends without end.
         """
-        seconds = settings().hub_timeout_seconds
-        failures, end = 0, time.monotonic() + seconds
-        while True:
-            due.check()
-            try:
-                answer = self._followed(url, end)
-            except TransientError as error:
-                failures += 1
-                left = end - time.monotonic()
-                if failures >= (_MOST_REFUSED if error.is_unreachable else self.policy.tries) or left <= 0:
-                    raise UnansweredError(error.reason) from error
-                self.policy.pause(failures, within=left)
-                continue
-            if answer.status not in _TRY_AGAIN:
-                return answer
-            failures += 1
-            if failures >= self.policy.tries:
-                raise UnansweredError(f"it answers {answer.status}", status=answer.status)
-            logger.info("%s answers %d, try %d of %d", redact(url), answer.status, failures, self.policy.tries)
-            self.policy.pause(failures, _pause_asked(answer.headers))
-            end = time.monotonic() + seconds
-
-    def _followed(self, url: str, end: float) -> _Answer:
-        """One GET over its redirects, of which each is looked at: the client would take the token to another port."""
-        credentials, here = self.credentials(), url
-        for _ in range(_MOST_REDIRECTS):
-            answer = self._sent(here, credentials, end)
-            if answer.status not in _REDIRECTS:
-                return answer
-            here = next_hop(url, here, answer.headers.get("location"), credentials)
-        raise DownloadError(redact(url), f"the server leads over more than {_MOST_REDIRECTS} redirects")
-
-    def _sent(self, url: str, credentials: Credentials, end: float) -> _Answer:
-        import huggingface_hub
-
-        agent = f"datasets_core/{__version__}; hf_hub/{huggingface_hub.__version__}"
-        headers = {"User-Agent": f"{agent}; {self._user_agent}" if self._user_agent else agent}
-        if credentials.origin == origin_of(url):
-            headers.update(credentials.headers)
-        left = end - time.monotonic()
-        if left <= 0:
-            raise TransientError("the server is silent")
-        session = huggingface_hub.get_session()
-        with transport_failures():
-            request = session.build_request("GET", url, headers=headers, timeout=left)
-            try:  # in a thread: looking up a name takes no limit
-                response = due.done_by(end, lambda: session.send(request, stream=True, follow_redirects=False))
-            except due.Overdue as error:
-                due.check()
-                raise TransientError("the server is silent") from error
-            try:
-                body = bytearray()
-                for chunk in response.iter_bytes():
-                    due.check()
-                    body += chunk
-                    if len(body) > _MOST_BODY_BYTES:
-                        raise DownloadError(redact(url), f"the server sends more than {_MOST_BODY_BYTES:,} bytes")
-            finally:
-                response.close()
-        named = {name.lower(): value for name, value in response.headers.items()}
-        return _Answer(url, response.status_code, named, bytes(body), response.links.get("next", {}).get("url"))
+        package = client_package()
+        agent = f"datasets_core/{__version__}; hf_hub/{package.__version__}"
+        agent = f"{agent}; {self._user_agent}" if self._user_agent else agent
+        return HubRequests(package.get_session, self.credentials(), agent, self.policy).answer(url)
 
 
 def client_package() -> Any:
@@ -432,21 +320,3 @@ def _checked(token: str) -> str:
         what = "is empty" if not text else "holds what no token holds (a space, a line break or a letter beyond ASCII)"
         raise InvalidTokenError(f"The token for the Hub {what}", advice="Mend HF_TOKEN or token=, or pass token=False")
     return text
-
-
-def _parsed(answer: _Answer, repo_id: str) -> Any:
-    try:
-        return json.loads(answer.body)
-    except (ValueError, RecursionError) as error:
-        found = f"{len(answer.body)} bytes of {answer.headers.get('content-type')!a}"
-        raise malformed(repo_id, f"is answered by {found} at {redact(answer.url)} where JSON is due") from error
-
-
-def _pause_asked(headers: Mapping[str, str]) -> str | None:
-    """What a busy Hub asks for, as `Retry-After` says it: in `ratelimit` it tells when requests are counted anew.
-
-    >>> _pause_asked({"ratelimit": '"api";r=0;t=55'}), _pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
-    ('55', '3')
-    """
-    found = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("ratelimit", ""))
-    return found[1] if found else headers.get("retry-after")
