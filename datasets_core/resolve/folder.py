@@ -170,7 +170,12 @@ class FolderSource:
 
     def _info(self, card: Card, entry: ConfigEntry) -> DatasetInfo | None:
         """What the card records of the config, unless the user's own files take the place of its own."""
-        return None if self._is_partial else card.infos.get(entry.name)
+        if self._is_partial:
+            return None
+        found = card.infos.get(entry.name)
+        if found is None and not card.configs and len(card.infos) == 1:  # old tools called the one config `owner--name`
+            (found,) = card.infos.values()
+        return found
 
 
 def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None, *, is_confined: bool = False) -> Card:
