@@ -18,6 +18,8 @@ import pytest
 from datasets_core import config
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig
+from datasets_core.fetch.hub import Hub
+from datasets_core.fetch.hub_files import HubFiles
 from datasets_core.fetch.retry import RetryPolicy
 
 NOW = 1_000_000.0
@@ -269,3 +271,14 @@ class Faults:
 @pytest.fixture
 def faults() -> Faults:
     return Faults()
+
+
+@pytest.fixture
+def snapshot(hub: Any, policy: RetryPolicy) -> Callable[..., HubFiles]:
+    """The files of the dataset org/name on the small Hub, with a clock that waits for nobody."""
+
+    def made(token: str | bool | None = None, **how: Any) -> HubFiles:
+        source = Hub.of(token)
+        return HubFiles(source, source.commit("org/name"), policy=policy, **how)
+
+    return made

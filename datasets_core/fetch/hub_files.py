@@ -1,0 +1,299 @@
+"""Files of a commit on the Hub, on this disk: fetched side by side into the cache that Hub tools share, and verified."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Iterable, Sequence
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import (
+    DataFilesNotFoundError,
+    DatasetDiskError,
+    DownloadError,
+    HubUnreachableError,
+    NonMatchingChecksumError,
+    OfflineError,
+    UrlNotFoundError,
+)
+from datasets_core.fetch.checksum import FileRecord, record_of
+from datasets_core.fetch.http import OFFLINE_ADVICE, HttpClient, HttpResponse
+from datasets_core.fetch.hub import Hub
+from datasets_core.fetch.hub_blobs import blob_digest_of
+from datasets_core.fetch.hub_listing import HubCommit, HubFile
+from datasets_core.fetch.hub_refusals import refusal
+from datasets_core.fetch.hub_storage import StorageUrls
+from datasets_core.fetch.hub_transfer import BlobSource, Place
+from datasets_core.fetch.parallel import Watch, each
+from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.fetch.temporaries import discard
+
+logger = logging.getLogger(__name__)
+
+_LEAST_THREADS, _MOST_THREADS = 8, 16
+_PART = ".resumable.incomplete"  # what ends in .incomplete other tools clean away, and continue none but their own
+_LITTER_SECONDS = 7 * 24 * 3600.0  # after which nobody goes on with a part
+_NOT_HERE = "is not in the hub cache, and nothing may be fetched"
+
+
+class HubFiles:
+    """The files of one commit, as they come onto this disk.
+
+    Args:
+        hub: where from.
+        commit: whose files.
+        client: the connections; some of its own by default.
+        policy: how often to try and how long to wait; as the hub does by default.
+        force: files are fetched although they are there.
+        is_hashed: the bytes of a file that is there are compared too, not only their number.
+        local_only: nothing is fetched.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        commit: HubCommit,
+        *,
+        client: HttpClient | None = None,
+        policy: RetryPolicy | None = None,
+        force: bool = False,
+        is_hashed: bool = False,
+        local_only: bool = False,
+    ) -> None:
+        self.hub, self.commit = hub, commit
+        self._client, self._policy = client or HttpClient(), policy or hub.policy
+        self._is_hashed = is_hashed
+        self._is_closed = local_only or hub.local_only or settings().offline
+        self._force = force and not self._is_closed
+        self._records: dict[str, FileRecord] = {}  # by etag
+
+    def listed(self, path: str) -> HubFile:
+        """What the commit says of a file.
+
+        Raises:
+            DataFilesNotFoundError: it has no such file.
+            OfflineError: whether it has is not known here.
+        """
+        found = self.commit.files.get(path)
+        if found is None and not self.commit.is_whole:
+            raise self._not_here(path)
+        if found is None:
+            raise DataFilesNotFoundError(f"{self.commit.url(path)} does not exist. Check the path and the revision.")
+        return found
+
+    def record(self, path: str) -> FileRecord:
+        """Size and sha256 of a file that is here."""
+        file = self.listed(path)
+        if file.sha256 is not None:
+            return FileRecord(file.size, file.sha256)
+        if file.etag not in self._records:
+            self._records[file.etag] = record_of(self._place(file))
+        return self._records[file.etag]
+
+    def held(self, path: str) -> str | None:
+        """Where a file is in the cache, whoever put it there; None where it is not, or not as it should be.
+
+        Raises:
+            NonMatchingChecksumError: it is not as it should be, and nothing may be fetched.
+        """
+        file = self.listed(path)
+        place = self._place(file)
+        if self._is_sound(place, file):
+            return place
+        return self._linked(file) if self._is_sound(self._blob(file), file) else None
+
+    def missing(self, paths: Iterable[str]) -> list[HubFile]:
+        """What would be fetched for these files: each content once."""
+        listed = {file.etag: file for file in map(self.listed, paths)}
+        return [file for file in listed.values() if self._force or self.held(file.path) is None]
+
+    def fetch(self, paths: Sequence[str], watch: Watch, *, threads: int | None = None) -> dict[str, str]:
+        """Have files on this disk.
+
+        Args:
+            paths: in the repository.
+            watch: is told of the bytes.
+            threads: files fetched at the same time; 8 to 16 by default, as the setting `download_threads` says.
+
+        Returns:
+            Path in the repository → path in the snapshot.
+
+        Raises:
+            DataFilesNotFoundError: the commit has no such file.
+            OfflineError: one is not in the cache, and nothing may be fetched, or nobody answers.
+            NonMatchingChecksumError: one comes with other bytes than are listed, twice.
+            GatedRepositoryError: the files are for users with access.
+            DownloadError: one cannot be fetched.
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        missing = {file.etag: file for file in self.missing(paths)}
+        if missing and self._is_closed:
+            raise self._not_here(next(iter(missing.values())).path)
+        if missing:
+            self._fetch_all(missing, watch, _threads() if threads is None else threads)
+        return {path: self._linked(self.listed(path)) for path in paths}
+
+    def _fetch_all(self, missing: dict[str, HubFile], watch: Watch, threads: int) -> None:
+        begun, commit = time.time(), self.commit
+        self._sweep()
+        lfs_url = f"{self.hub.endpoint}/datasets/{commit.repo_id}.git/info/lfs/objects/batch"
+        with self._client:
+            storage = StorageUrls(self._client, lfs_url, self.hub.credentials(), list(missing.values()))
+
+            def fetched(etag: str) -> None:
+                self._fetch_one(missing[etag], storage, watch, begun)
+
+            each(fetched, list(missing), watch, threads=threads)
+
+    def _fetch_one(self, file: HubFile, storage: StorageUrls, watch: Watch, begun: float) -> None:
+        blob = self._blob(file)
+        with files.locked(self.hub.cache.lock_path(self.commit.repo_id, file.etag)):
+            if self._is_sound(blob, file) and (not self._force or os.stat(blob).st_mtime >= begun):
+                watch.told(file.size)  # by another one, while we waited for the lock
+            else:
+                self._records[file.etag] = self._made(blob, file, storage, watch)
+        self._linked(file)
+
+    def _made(self, blob: str, file: HubFile, storage: StorageUrls, watch: Watch) -> FileRecord:
+        """Have a verified blob under its name, or nothing."""
+        part = blob + _PART
+        try:
+            with files.disk_errors(part, needed=file.size):
+                os.makedirs(os.path.dirname(blob), exist_ok=True)
+                record = self._source(file, storage).fetch(part, watch)
+                files.sync_file(part)
+                os.replace(part, blob)  # where a link to a blob that tools share stands, that one stays as it is
+                return record
+        except BaseException as error:
+            is_of_no_use = isinstance(error, (DatasetDiskError, NonMatchingChecksumError))
+            if is_of_no_use or (os.path.exists(part) and not os.path.getsize(part)):
+                discard(part)
+            raise
+
+    def _source(self, file: HubFile, storage: StorageUrls) -> BlobSource:
+        hub, commit = self.hub, self.commit
+        return BlobSource(
+            file=file,
+            url=commit.url(file.path),
+            resolved=Place(hub.resolve_url(commit.repo_id, commit.sha, file.path), hub.credentials()),
+            stored=lambda: storage.place(file),
+            refused=lambda answer: self.refused(file.path, answer),
+            unreachable=lambda reason: self._unreachable(file.path, reason),
+            client=self._client,
+            policy=self._policy,
+        )
+
+    # -- what is there
+
+    def _place(self, file: HubFile) -> str:
+        return self.hub.cache.snapshot_path(self.commit.repo_id, self.commit.sha, file.path)
+
+    def _blob(self, file: HubFile) -> str:
+        return self.hub.cache.blob_path(self.commit.repo_id, file.etag)
+
+    def _linked(self, file: HubFile) -> str:
+        place = self._place(file)
+        if self._has_size(place, file) and not os.path.exists(self._blob(file)):
+            return place  # a copy, where links are not possible, and the blob was cleaned away
+        return self.hub.cache.link(self.commit.repo_id, self.commit.sha, file)
+
+    def _has_size(self, path: str, file: HubFile) -> bool:
+        try:
+            return os.path.getsize(path) == file.size
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def _is_sound(self, path: str, file: HubFile) -> bool:
+        """Whether the file is at a path, with as much compared as is asked for."""
+        try:
+            size = os.path.getsize(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        if size != file.size:
+            what, expected, found = "size", f"{file.size} bytes", f"{size} bytes"
+        elif self._is_hashed and (etag := blob_digest_of(path, file).etag()) != file.etag:
+            what, expected, found = "hash", file.etag, etag
+        else:
+            return True
+        if self._is_closed:
+            advice = "Delete it from the cache, and fetch it again"
+            raise NonMatchingChecksumError(path, expected=expected, found=found, what=what, advice=advice, is_optional=False)
+        logger.warning("%s has %s %s, %s is listed: it is fetched again.", path, what, found, expected)
+        return False
+
+    def _sweep(self) -> None:
+        """Remove parts that nobody went on with for long."""
+        blobs = os.path.join(self.hub.cache.folder(self.commit.repo_id), "blobs")
+        with contextlib.suppress(OSError), os.scandir(blobs) as entries:
+            for entry in entries:
+                if entry.name.endswith(_PART) and entry.stat().st_mtime < time.time() - _LITTER_SECONDS:
+                    discard(entry.path)
+
+    # -- what is said
+
+    def refused(self, path: str, answer: HttpResponse) -> Exception:
+        """The error of the Hub's refusal to give a file."""
+        code = answer.header("x-error-code")
+        if answer.status == 404 and code in (None, "EntryNotFound"):
+            reason = f"is listed in its commit, and the Hub answers {answer.status}"
+            return UrlNotFoundError(self.commit.url(path), reason, status=answer.status, advice="Load it again later")
+        if answer.status not in (401, 403, 404) and code is None:
+            return DownloadError(self.commit.url(path), f"the Hub answers {answer.status}", status=answer.status)
+        return refusal(
+            answer.status,
+            answer.headers,
+            repo_id=self.commit.repo_id,
+            endpoint=self.hub.endpoint,
+            revision=self.commit.sha,
+            token=self.hub.token(),
+        )
+
+    def _unreachable(self, path: str, reason: str) -> HubUnreachableError:
+        said = f"is not in the hub cache, and {self.hub.endpoint} cannot be reached ({reason})"
+        return HubUnreachableError(self.commit.url(path), said, repo_id=self.commit.repo_id, revision=self.commit.revision)
+
+    def _not_here(self, path: str) -> OfflineError:
+        advice = OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
+        return OfflineError(self.commit.url(path), _NOT_HERE, advice=advice)
+
+
+def _threads() -> int:
+    return min(max(settings().download_threads, _LEAST_THREADS), _MOST_THREADS)
+
+
+def fetch_files(
+    hub: Hub,
+    commit: HubCommit,
+    paths: Sequence[str],
+    *,
+    watch: Watch | None = None,
+    threads: int | None = None,
+    force: bool = False,
+) -> dict[str, str]:
+    """Have files of a commit on this disk, each as its path in the snapshot; see `HubFiles.fetch`."""
+    return HubFiles(hub, commit, force=force).fetch(paths, watch or Watch(), threads=threads)
+
+
+def read_small(hub: Hub, commit: HubCommit, path: str, most_bytes: int) -> bytes | None:
+    """The bytes of a small file of a commit, through the cache; None where the commit has no such file.
+
+    Args:
+        hub: where from.
+        commit: whose file.
+        path: in the repository.
+        most_bytes: more are not read.
+
+    Raises:
+        DownloadError: it is larger, or cannot be fetched.
+    """
+    file = commit.files.get(path)
+    if file is None:
+        return None
+    if file.size > most_bytes:
+        raise DownloadError(commit.url(path), f"has {file.size:,} bytes, of which {most_bytes:,} are read at most")
+    place = fetch_files(hub, commit, [path])[path]
+    with open(place, "rb") as source:
+        return source.read()

@@ -1,0 +1,89 @@
+"""Files of LFS by one request for all of them, where the Hub offers it, and by their own addresses else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from datasets_core.fetch.parallel import Watch
+
+FILES = {f"data/{number}.parquet": b"%d" % number * 100 for number in range(5)}
+
+
+@pytest.fixture
+def repo(hub):
+    return hub.repo("org/name", FILES)
+
+
+def fetched(files):
+    places = files.fetch(list(FILES), Watch())
+    return {path: Path(place).read_bytes() for path, place in places.items()}
+
+
+def test_each_file_costs_one_get(hub, repo, snapshot):
+    files = snapshot()
+    hub.forget()
+    assert fetched(files) == FILES
+    assert hub.counts() == {"lfs-batch": 1, "storage": 5}
+
+
+def test_a_few_files_do_without(hub, repo, snapshot):
+    files = snapshot()
+    hub.forget()
+    files.fetch(list(FILES)[:2], Watch())
+    assert hub.counts() == {"resolve": 2, "storage": 2}
+
+
+def test_a_renamed_repository_is_followed(hub, repo, snapshot):
+    files = snapshot()
+    hub.rename("org/name", "org/other")
+    hub.forget()
+    assert fetched(files) == FILES
+    assert hub.counts() == {"lfs-batch": 2, "storage": 5}
+
+
+ANSWERS = [
+    b"",
+    b"no json",
+    b"[1]",
+    b'{"objects": 1}',
+    b'{"objects": [1, {"oid": 1}, {"oid": "%s"}]}' % (b"0" * 64),
+    json.dumps({"objects": [{"oid": "OID", "actions": {"download": {"href": "file:///etc/passwd"}}}]}).encode(),
+    json.dumps({"objects": [{"oid": "OID", "actions": {"upload": {"href": "http://127.0.0.1:1/"}}}]}).encode(),
+    json.dumps({"objects": [{"oid": "OID", "actions": {"download": {"href": "http://h/", "header": [1]}}}]}).encode(),
+]
+
+
+@pytest.mark.parametrize("body", ANSWERS)
+def test_an_answer_that_makes_no_sense_is_no_failure(hub, repo, snapshot, body):
+    files = snapshot()
+    oid = files.commit.files["data/0.parquet"].etag
+    hub.fail(hub.faults.wrong(body.replace(b"OID", oid.encode())), "lfs-batch", times=None)
+    hub.forget()
+    assert fetched(files) == FILES
+    assert hub.counts() == {"lfs-batch": 1, "resolve": 5, "storage": 5}
+
+
+@pytest.mark.parametrize("fault", ["status", "dropped", "cut"])
+def test_a_hub_that_does_not_offer_it_is_asked_once(hub, repo, snapshot, fault):
+    faults = {"status": hub.faults.status(501), "dropped": hub.faults.dropped(), "cut": hub.faults.cut(10)}
+    files = snapshot()
+    hub.fail(faults[fault], "lfs-batch", times=None)
+    hub.forget()
+    assert fetched(files) == FILES
+    assert hub.counts()["lfs-batch"] == 1
+
+
+def test_urls_that_have_expired_are_made_anew_one_by_one(hub, repo, snapshot):
+    hub.before(lambda request: hub.storage.expire(), "storage")
+    assert fetched(snapshot()) == FILES
+    assert hub.counts()["lfs-batch"] == 1
+
+
+def test_the_token_is_for_the_request_and_not_for_the_storage(hub, repo, snapshot):
+    repo.private = True
+    assert fetched(snapshot(hub.token)) == FILES
+    assert [request.token for request in hub.of("lfs-batch")] == [hub.token]
+    assert {request.token for request in hub.of("storage")} == {None}
