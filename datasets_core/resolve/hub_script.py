@@ -1,0 +1,172 @@
+"""A script in a repository of the Hub: who may run it, the files of its commit that it stands on, and the data beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.confine.children import Home
+from datasets_core.confine.own_files import OwnFiles
+from datasets_core.errors import DatasetsCoreError, UntrustedScriptError
+from datasets_core.fetch.hub_listing import HubCommit
+from datasets_core.meta.config_entries import Card
+from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.resolve.checkout import Checkout
+from datasets_core.resolve.folder import RECORDS
+from datasets_core.resolve.request import Request, Source, commits_of
+from datasets_core.resolve.standing import Standing
+from datasets_core.resolve.trust import Way, way_of
+from datasets_core.scripting.modules import Script, read_script
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub import Hub
+
+PARQUET_EXPORT = "refs/convert/parquet"
+
+_OF_TFDS = "_dataset_builder"
+_BESIDE_ANY = ("checksums.tsv", "CITATIONS.bib", "TAGS.txt")  # what scripts of TFDS have beside them
+_OWN_PLACE = re.compile(rb"__file__|get_imported_module_dir|dataset_builders?\.")
+_TEXT_BYTES = 1 << 20
+_QUIET = re.compile(r"README\.md|\.git\w+|LICEN[CS]E[\w.]*|CITATION[\w.]*|dataset_infos\.json|\.huggingface\.yaml", re.ASCII)
+
+
+def script_of(commit: HubCommit) -> str | None:
+    """The script of a repository: it is called as the repository is, or as TFDS calls it; None where there is none.
+
+    >>> from datasets_core.fetch.hub_listing import HubFile
+    >>> script_of(HubCommit("org/reviews", "a" * 40, "main", {"reviews.py": HubFile("reviews.py", 1, "b" * 40)}))
+    'reviews.py'
+    """
+    name = commit.repo_id.rpartition("/")[2]
+    return next((file for file in (f"{name}.py", f"{name}{_OF_TFDS}.py") if file in commit.files), None)
+
+
+def script_source(request: Request, hub: Hub, commit: HubCommit) -> Source:
+    """The script of a repository at a commit, as a source; no byte of it is fetched before it is known that it may run.
+
+    Args:
+        request: what the user asks for.
+        hub: where it comes from, as the user.
+        commit: what the repository holds.
+
+    Raises:
+        UntrustedScriptError: it must not run, or cannot be confined; says so where data stand without a script.
+        ConfinementUnavailableError: it is to be confined, and this machine cannot.
+    """
+    name = script_of(commit)
+    assert name is not None, commit.repo_id  # whoever asks has looked
+    way = _way_of(request, hub, commit, name)
+    cache = request.cache_dir
+    root = settings().cache_dir if cache is None or files.is_url(cache) else os.path.abspath(files.local_path(cache))
+    standing = HubStanding(Checkout.below(os.path.join(root, "modules"), hub, commit), name, hub)
+    if way == "confined":
+        from datasets_core.resolve.confined_source import ConfinedSource  # starts processes, which plain ones do without
+
+        return ConfinedSource(request, standing)
+    from datasets_core.resolve.scripted import ScriptSource
+
+    return ScriptSource(request, standing)
+
+
+def _way_of(request: Request, hub: Hub, commit: HubCommit, name: str) -> Way:
+    try:
+        return way_of(request.trust_remote_code, "repository", name, repository=commit.repo_id, commit=commit.sha)
+    except UntrustedScriptError as error:
+        export = None
+        with suppress(DatasetsCoreError):  # a repository without it is refused as it is
+            export = hub.commit(commit.repo_id, PARQUET_EXPORT)
+        if export is None or not export.files:
+            raise
+        raise error.with_export(PARQUET_EXPORT) from None
+
+
+class HubStanding(Standing):
+    """A script in a repository, at one commit.
+
+    Args:
+        checkout: its files that are needed here.
+        name: the script.
+        hub: where the others come from.
+    """
+
+    def __init__(self, checkout: Checkout, name: str, hub: Hub) -> None:
+        super().__init__(checkout.path(name))
+        self._checkout, self._name, self._hub = checkout, name, hub
+        self.commit = checkout.commit
+        self.repo_id, self.commit_sha = self.commit.repo_id, self.commit.sha
+
+    @property
+    def base_path(self) -> str:
+        """See `Standing.base_path`: its repository, at its commit."""
+        return self.commit.url()
+
+    @property
+    def dataset_name(self) -> str:
+        """See `Standing.dataset_name`."""
+        return self.commit.repo_id.rpartition("/")[2]
+
+    def read(self, *, is_confined: bool = False) -> Script:
+        """See `Standing.read`; what it imports relatively is fetched as it is found."""
+        beside = [name for name in _BESIDE_ANY if self._is_small(name)]
+        self._checkout.bring([self._name, *self._records(), *beside])
+        script = read_script(self.script, is_confined=is_confined, place=self._checkout)
+        self._checkout.bring(self._named_by(script))
+        return script
+
+    def card(self, *, is_confined: bool = False) -> Card:
+        """See `Standing.card`."""
+        self._checkout.bring(self._records())
+        return super().card(is_confined=is_confined)
+
+    def info(self, name: str, *, is_confined: bool = False) -> DatasetInfo | None:
+        """See `Standing.info`."""
+        self._checkout.bring(self._records())
+        return super().info(name, is_confined=is_confined)
+
+    def identity(self, script: Script) -> str:
+        """See `Standing.identity`: the texts, and the files of the repository that it may ask for.
+
+        Files that no script reads are none of them, unless it names them: a new README makes no other dataset.
+        """
+        texts = [module.text for module in script.modules]
+        sha = hashlib.sha256(f"{self.commit.repo_id}\0{script.digest}\0".encode())
+        for path, file in sorted(self.commit.files.items()):
+            if not _QUIET.fullmatch(path) or any(path.encode() in text for text in texts):
+                sha.update(f"{path}\0{file.etag}\0".encode("utf-8", "surrogatepass"))
+        return sha.hexdigest()
+
+    def data_files(self, asked: Request) -> DataFilesDict | None:
+        """See `Standing.data_files`: relative ones start from `data_dir`, or from the root of the repository."""
+        if asked.data_files is None:
+            return None
+        base = asked.data_dir or self.base_path
+        return resolve_data_files(asked.data_files, base, storage_options=asked.storage_options, listing=commits_of(asked))
+
+    def home(self, downloads: str) -> Home:
+        """See `Standing.home`: all commits of a repository share what was fetched."""
+        return Home.of(downloads, f"{self._hub.endpoint}/datasets/{self.commit.repo_id}")
+
+    def own_files(self, home: Home) -> OwnFiles | None:
+        """See `Standing.own_files`."""
+        return OwnFiles(self._hub, self.commit, os.path.join(home.files, "repository"), script=self.script)
+
+    def _records(self) -> list[str]:
+        return [name for name in RECORDS if name in self.commit.files]
+
+    def _is_small(self, name: str) -> bool:
+        file = self.commit.files.get(name)
+        return file is not None and file.size <= _TEXT_BYTES
+
+    def _named_by(self, script: Script) -> list[str]:
+        """Small files that a script names which looks for what lies beside it by its own path, not by its download manager."""
+        texts = [module.text for module in script.modules]
+        if not any(_OWN_PLACE.search(text) for text in texts):
+            return []
+        small = (name for name in self.commit.files if self._is_small(name) and not name.endswith(".py"))
+        return [name for name in small if any(name.rpartition("/")[2].encode() in text for text in texts)]
