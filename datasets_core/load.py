@@ -91,7 +91,8 @@ def load_dataset(
         register_checksums: write size and sha256 of what is downloaded into the `checksums.tsv` beside the script.
         force_checksums_validation: each URL that is downloaded must be registered there.
         lock: a file that `lock_dataset` wrote: anything that is not what it says is refused before rows are given.  True is
-            `dataset.lock` in the folder of the dataset, or else in the present one.  Sources, shards and rows are hashed each
+            `dataset.lock` in the folder of the dataset, or else in the present one.  Of a dataset on the Hub it is the commit
+            that the lock names, wherever its branch has moved.  Sources, shards and rows are hashed each
             time; `verification_mode="no_checks"` leaves out what stands in the cache, of which the rows are counted then.
         timeout: seconds after which the code of a script is stopped, wherever it hangs: in its import, its description, its
             downloads, its rows; None sets no limit.  Code that is not confined is stopped in the main thread only.
@@ -148,6 +149,10 @@ def load_dataset(
         timeout=timeout,
         **config_kwargs,
     )
+    if lock is not None and lock is not False:
+        from datasets_core.resolve.holding import pinned  # 10 ms that a dataset without a lock does without
+
+        request = pinned(request, lock)
     builder = _resolved(request)
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched

@@ -11,7 +11,8 @@ from datasets_core.building.pinning import lock_of
 from datasets_core.errors import LockDriftError
 from datasets_core.files import check_writable, write_atomically
 from datasets_core.load import load_dataset_builder, request_of
-from datasets_core.resolve.root import root_of
+from datasets_core.resolve.holding import asked_revision
+from datasets_core.resolve.root import root_of_builder
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,16 @@ def lock_dataset(
     opens by itself, and not as an argument of a split or by the download manager, is in no lock: that it changed shows in the
     rows, once they are built anew.
 
+    Of a dataset on the Hub the lock names repository and commit, and loading by it loads that commit, wherever its branch has
+    moved: without a request, where it is in the cache.
+
     Args:
         path, name: as for `load_dataset`.
         lock: the file to write.
         update: replace a lock that says something else; otherwise it is refused.
         num_proc: worker processes of a build.
         reference: the other arguments of `load_dataset` that say which dataset is meant: `data_files`, `data_dir`, `version`,
-            `features`, `cache_dir`, `storage_options`, `download_config`, options of the config.
+            `revision`, `token`, `features`, `cache_dir`, `storage_options`, `download_config`, options of the config.
 
     Raises:
         FileNotFoundDatasetsError: there is no folder for the file.
@@ -82,7 +86,8 @@ def lock_dataset(
     builder = load_dataset_builder(path, name, **reference)
     how = {key: reference[key] for key in ("download_config", "download_mode", "storage_options") if key in reference}
     builder.download_and_prepare(num_proc=num_proc, **how)
-    made = lock_of(builder, root_of(request_of(path, name, **reference)))
+    request = request_of(path, name, **reference)
+    made = lock_of(builder, root_of_builder(request, builder), asked_revision(request))
     moved = [] if before is None else differences(before, made)
     if moved and not update:
         raise LockDriftError(place, moved)

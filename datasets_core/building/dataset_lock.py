@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from datasets_core.errors import FileNotFoundDatasetsError, ManifestError
+from datasets_core.fetch.hub_url import is_commit, is_repo_id
 from datasets_core.meta.info import parse_json
 
 LOCK_NAME = "dataset.lock"
 FORM = 1
 _KINDS = ("path", "url", "name")
+_KEYS_OF_HUB = ("repository", "revision")  # of a dataset on the Hub, beside its commit
 _KEYS = (
     *("form", "dataset", "config", "version", "options", "commit", "script", "files", "features", "splits", "fingerprint"),
     "library_versions",
@@ -35,11 +37,12 @@ class LockedFile:
     """One file that the dataset is made of.
 
     Attributes:
-        kind: "path" in the folder of the dataset, "url", or "name" for a file elsewhere, which may lie anywhere.
+        kind: "path" in the folder, or the repository, of the dataset, "url", or "name" for a file elsewhere, which may lie
+            anywhere.
         place: the path, URL or name.
         size: bytes; -1 where a store does not say.
         sha256: in hex, None where it is not known.
-        etag: by which the server knew this version; "" where it said nothing.
+        etag: by which the server knew this version, on the Hub a hash of the content; "" where it said nothing.
     """
 
     kind: str
@@ -49,7 +52,8 @@ class LockedFile:
     etag: str = dataclasses.field(default="", compare=False)
 
     def __str__(self) -> str:
-        return f"{self.size:,} bytes, sha256 {(self.sha256 or 'unknown')[:16]}"
+        known = f"sha256 {self.sha256[:16]}" if self.sha256 else f"ETag {self.etag}" if self.etag else "sha256 unknown"
+        return f"{self.size:,} bytes, {known}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +79,15 @@ class DatasetLock:
         dataset: its name, which is that of its folder and not compared: another checkout may call it otherwise.
         config, version: what is built.
         options: those of the config that were given.
-        commit: the revision of its repository that was resolved, where there is one.
+        commit: the commit of its repository that was resolved, where there is one.
         script: sha256 of the script and the modules beside it; "" where there is none.
         files: every source.
         features: the columns, in the form of `dataset_info.json`.
         splits: in their order.
         fingerprint: of all rows.
         library_versions: of what read them.
+        repository: where it comes from on the Hub; None for other places.
+        revision: what the commit was asked for by, which is not compared: the commit is.
     """
 
     dataset: str
@@ -95,12 +101,15 @@ class DatasetLock:
     splits: tuple[LockedSplit, ...] | None
     fingerprint: str | None
     library_versions: Mapping[str, str]
+    repository: str | None = None
+    revision: str | None = None
 
     def text(self) -> str:
         """The content of the file."""
         form = {
             "form": FORM,
             "dataset": self.dataset,
+            **({} if self.repository is None else {"repository": self.repository, "revision": self.revision}),
             "config": self.config,
             "version": self.version,
             "options": dict(sorted(self.options.items())),
@@ -155,8 +164,11 @@ def parse_lock(data: bytes | str, *, path: str) -> DatasetLock:
         raise ManifestError(
             path, f"form {keys['form']} was written by a newer version of this library", advice="Upgrade datasets_core"
         )
-    reader.check_keys(keys, "the lock", _KEYS)
+    reader.check_keys(keys, "the lock", _KEYS, _KEYS_OF_HUB)
     commit, script = keys["commit"], keys["script"]
+    repository, revision = (keys.get(key) for key in _KEYS_OF_HUB)
+    if repository is not None and not is_commit(commit):
+        raise ManifestError(path, f"commit is {json.dumps(commit)[:60]}, and should be a commit of {repository}", advice=_AGAIN)
     return DatasetLock(
         dataset=reader.text(keys.get("dataset"), "dataset"),
         config=reader.text(keys.get("config"), "config"),
@@ -164,7 +176,7 @@ def parse_lock(data: bytes | str, *, path: str) -> DatasetLock:
         options=reader.mapping(keys.get("options"), "options"),
         commit=None if commit is None else reader.text(commit, "commit"),
         script="" if script is None else reader.sha256(script, "script"),
-        files=tuple(reader.files(keys.get("files"))),
+        files=tuple(reader.files(keys.get("files"), is_hub=repository is not None)),
         features=reader.mapping(keys.get("features"), "features"),
         splits=tuple(reader.splits(keys.get("splits"))),
         fingerprint=reader.sha256(keys.get("fingerprint"), "fingerprint"),
@@ -172,6 +184,8 @@ def parse_lock(data: bytes | str, *, path: str) -> DatasetLock:
             name: reader.text(version, f"library_versions.{name}")
             for name, version in reader.mapping(keys.get("library_versions"), "library_versions").items()
         },
+        repository=None if repository is None else reader.repository(repository),
+        revision=None if revision is None else reader.text(revision, "revision"),
     )
 
 
@@ -196,6 +210,10 @@ class _Reader:
     def sha256(self, value: Any, key: str) -> str:
         return str(self._value(value, key, "a sha256", lambda given: isinstance(given, str) and bool(_SHA256.fullmatch(given))))
 
+    def repository(self, value: Any) -> str:
+        is_id: Callable[[Any], bool] = lambda given: isinstance(given, str) and is_repo_id(given)  # noqa: E731
+        return str(self._value(value, "repository", "the id of a repository", is_id))
+
     def mapping(self, value: Any, key: str) -> dict[str, Any]:
         return dict(self._value(value, key, "an object", lambda given: isinstance(given, dict)))
 
@@ -211,7 +229,7 @@ class _Reader:
     def _list(self, value: Any, key: str) -> list[Any]:
         return list(self._value(value, key, "a list", lambda given: isinstance(given, list)))
 
-    def files(self, value: Any) -> Iterator[LockedFile]:
+    def files(self, value: Any, *, is_hub: bool) -> Iterator[LockedFile]:
         for number, item in enumerate(self._list(value, "files")):
             key = f"files[{number}]"
             form = self.mapping(item, key)
@@ -222,7 +240,7 @@ class _Reader:
             if kinds[0] != "url":
                 self._value(place, f"{key}.{kinds[0]}", "a path below the folder of the dataset", is_below)
             sha256 = form["sha256"]
-            is_unknown = sha256 is None and kinds[0] == "url"
+            is_unknown = sha256 is None and (kinds[0] == "url" or (is_hub and kinds[0] == "path"))
             yield LockedFile(
                 kinds[0],
                 place,
@@ -265,7 +283,7 @@ def differences(old: DatasetLock, new: DatasetLock) -> list[str]:
     """What moved from one lock to another, a line each; what either does not know is not compared."""
     lines = [
         f"the {what} was {getattr(old, what)!r} and is {getattr(new, what)!r}"
-        for what in ("config", "version", "commit")
+        for what in ("repository", "config", "version", "commit")
         if getattr(old, what) != getattr(new, what)
     ]
     lines += _of_keys(old.options, new.options, "the option", repr)
@@ -342,6 +360,8 @@ def file_differences(old: tuple[LockedFile, ...], new: tuple[LockedFile, ...]) -
 
 def is_same(old: LockedFile, new: LockedFile) -> bool:
     """Whether two records of one place speak of the same bytes."""
+    if old.kind == "path" and not (old.sha256 and new.sha256):  # of a repository, whose commit says the same
+        return old.size == new.size and (not (old.etag and new.etag) or old.etag == new.etag)
     if old.sha256 or new.sha256:
         return (old.size, old.sha256) == (new.size, new.sha256)
     return (old.size, old.etag) == (new.size, new.etag)

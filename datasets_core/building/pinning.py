@@ -8,7 +8,8 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator
+import posixpath
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -18,9 +19,11 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.checks import check_shards
 from datasets_core.building.class_identity import code_hash
 from datasets_core.building.dataset_lock import DatasetLock, LockedFile, LockedSplit, differences, is_same
+from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.errors import DataFilesNotFoundError, LockDriftError, NonMatchingChecksumError, UnhashableError
 from datasets_core.fetch.checksum import RegisteredFile, digest_of
-from datasets_core.files import entry, is_http, is_url, local_path, open_binary
+from datasets_core.fetch.hub_url import parse_hub_url
+from datasets_core.files import entry, is_http, is_url, join, local_path, open_binary
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.progress import progress
 from datasets_core.redact import redact
@@ -29,18 +32,21 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import Manifest, SourceRecord
 
 _BLOCK = 1 << 20
+_SHA256_DIGITS = 64
 _LIBRARY = __name__.partition(".")[0]
 _FILES = ("data_files", "data_dir", "features")  # options that the files and the columns of a lock speak of
 
 
-def lock_of(builder: DatasetBuilder, root: str) -> DatasetLock:
+def lock_of(builder: DatasetBuilder, root: str, revision: str | None = None) -> DatasetLock:
     """The lock of a dataset that is built.
 
     Args:
         builder: its builder, after `download_and_prepare`.
         root: the folder of the dataset, to which the paths of the lock are relative.
+        revision: what its commit was asked for by, where it comes from the Hub.
     """
-    return _Present(builder, root).after(builder._built())
+    made = _Present(builder, root).after(builder._built())
+    return made if made.repository is None else dataclasses.replace(made, revision=revision)
 
 
 @contextlib.contextmanager
@@ -100,7 +106,8 @@ class _Present:
     def before(self, lock: DatasetLock) -> DatasetLock:
         """What is known of the dataset before it is built; of the files those in its folder."""
         features = self._builder.info.features
-        return self._lock_with(self._local_sources(lock), None if features is None else features.to_dict(), None, None)
+        known = self._listed_sources() if self._repository is not None else self._local_sources(lock)
+        return self._lock_with(known, None if features is None else features.to_dict(), None, None)
 
     def after(self, manifest: Manifest, *, is_hashed: bool = True) -> DatasetLock:
         """What the dataset is, once it is built."""
@@ -112,20 +119,24 @@ class _Present:
 
     def _lock_with(
         self,
-        files: tuple[LockedFile, ...],
+        files: tuple[LockedFile, ...] | None,
         features: dict[str, Any] | None,
         splits: tuple[LockedSplit, ...] | None,
         fingerprint: str | None,
     ) -> DatasetLock:
         builder = self._builder
         given = {name: value for name, value in builder.config_kwargs.items() if name not in _FILES and value is not None}
+        options: Mapping[str, Any] = {name: _plain(value) for name, value in given.items()}
+        script = _script_hash(builder)
+        if self._lock is not None and isinstance(builder, ReadOnlyBuilder) and self._repository is not None:
+            options, script = self._lock.options, self._lock.script  # the build of this very commit says no more of them
         return DatasetLock(
             dataset=builder.dataset_name,
             config=builder.config.name,
             version=str(builder.version),
-            options={name: _plain(value) for name, value in given.items()},
-            commit=None,
-            script=_script_hash(builder),
+            options=options,
+            commit=None if self._repository is None else builder.commit_sha,
+            script=script,
             files=files,
             features=features,
             splits=splits,
@@ -135,7 +146,13 @@ class _Present:
                 "pyarrow": pa.__version__,
                 "python": ".".join(platform.python_version_tuple()[:2]),
             },
+            repository=self._repository,
         )
+
+    @property
+    def _repository(self) -> str | None:
+        """The repository on the Hub that it comes from."""
+        return None if self._builder.commit_sha is None else self._builder.repo_id
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
@@ -148,20 +165,43 @@ class _Present:
         found = (self._local(place) for place in sorted(places) if os.path.isfile(place))
         return tuple(sorted(file for file in found if file.kind == "path"))
 
+    def _listed_sources(self) -> tuple[LockedFile, ...] | None:
+        """The files of the repository that it is made of, as its commit lists them; None where a script asks for them."""
+        data_files = self._builder.config.data_files
+        if not isinstance(data_files, DataFilesDict) or self._builder.script_digest is not None:
+            return None
+        listed = (self._of_repository(SourceRecord(path, size, etag)) for path, size, etag in data_files.identities)
+        return tuple(sorted({file for file in listed if file is not None}))
+
+    def _of_repository(self, source: SourceRecord) -> LockedFile | None:
+        """A file of the repository that the dataset comes from; None for one of elsewhere."""
+        if self._repository is None:
+            return None
+        path = source.path
+        if not is_url(path) and not os.path.isabs(path) and is_url(self._builder.base_path or ""):
+            path = join(self._builder.base_path or "", posixpath.normpath(path))  # what a script asked its manager for
+        found = parse_hub_url(path)
+        if found is None or found.repo_id != self._repository:
+            return None
+        etag = "" if source.identity in ("", source.sha256) else source.identity
+        sha256 = source.sha256 or (etag if len(etag) == _SHA256_DIGITS else None)
+        return LockedFile("path", found.path, source.size, sha256, "" if etag == sha256 else etag)
+
     def _place_of(self, path: str) -> str:
         return os.path.join(self._root, *path.split("/"))
 
-    def _sources(self, sources: Iterable[SourceRecord]) -> set[LockedFile]:
-        remote = [source for source in sources if _is_remote(source.path)]
+    def _sources(self, sources: Collection[SourceRecord]) -> set[LockedFile]:
+        own = {source: file for source in sources if (file := self._of_repository(source)) is not None}
+        remote = [source for source in sources if source not in own and _is_remote(source.path)]
         base = self._builder.base_path
         base = "" if base is None or is_url(base) else base
         # What was named to the download manager is relative to the script; an argument of a split is opened as it stands.
         local = {
             os.path.abspath(os.path.join("" if source.identity else base, local_path(source.path)))
             for source in sources
-            if not _is_remote(source.path)
+            if source not in own and not _is_remote(source.path)
         }
-        found = {self._remote(source) for source in remote}
+        found = {*own.values(), *(self._remote(source) for source in remote)}
         with progress("Hashing sources", total=len(local), unit="files") as bar:
             for place in sorted(local):
                 found.add(self._local(place))
@@ -193,8 +233,10 @@ class _Present:
 
     def _remote(self, source: SourceRecord) -> LockedFile:
         url = redact(source.path)
-        now = LockedFile("url", url, source.size, source.sha256, source.identity)
-        if now.sha256 is not None or is_http(source.path) or "::" in source.path:
+        is_hub = source.path.startswith("hf://")
+        sha256 = source.identity if is_hub and len(source.identity) == _SHA256_DIGITS else source.sha256
+        now = LockedFile("url", url, source.size, sha256, source.identity)
+        if is_hub or now.sha256 is not None or is_http(source.path) or "::" in source.path:
             return now
         found = entry(source.path, self._builder.storage_options)
         if found is None:

@@ -7,6 +7,8 @@ import re
 from typing import Any
 
 from datasets_core import files
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.fetch.hub_url import PREFIX
 from datasets_core.meta.data_files import by_split
 from datasets_core.resolve import registry
 from datasets_core.resolve.request import Request
@@ -30,6 +32,13 @@ def root_of(request: Request) -> str:
         return _above(request.data_files, request.data_dir)
     local = os.path.abspath(files.local_path(path))
     return local if os.path.isdir(local) else os.path.dirname(local)
+
+
+def root_of_builder(request: Request, builder: DatasetBuilder) -> str:
+    """As `root_of`; what comes from the Hub has its repository for a folder, at whatever commit."""
+    if builder.repo_id is None or builder.commit_sha is None:
+        return root_of(request)
+    return f"{PREFIX}{builder.repo_id}"
 
 
 def _above(data_files: Any, data_dir: str | None) -> str:
