@@ -1,0 +1,217 @@
+"""Questions to a Hub's API: one GET over its redirects, tried until it is answered, with the token for the Hub's own origin.
+
+They go over the connections of `huggingface_hub`, and not by its `HfApi`: what that asks is tried once, or without an end in
+time, and takes the token along to wherever the next page is said to be.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from datasets_core import due
+from datasets_core.config import settings
+from datasets_core.errors import DownloadError
+from datasets_core.fetch.http import Credentials, TransientError, next_hop, origin_of, transport_failures
+from datasets_core.fetch.hub_listing import malformed
+from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.redact import redact
+
+logger = logging.getLogger(__name__)
+
+_REDIRECTS = {301, 302, 303, 307, 308}
+_MOST_REDIRECTS = 10
+_TRY_AGAIN = {408, 429, 500, 502, 503, 504}
+_MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
+_MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
+_MOST_ITEMS = 10_000_000
+
+
+class UnansweredError(Exception):
+    """Every try failed; never to be seen by the user.
+
+    Args:
+        reason: what happened, without secrets.
+        status: what the server answered, where it did.
+    """
+
+    def __init__(self, reason: str, *, status: int | None = None) -> None:
+        self.reason, self.status = reason, status
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class HubAnswer:
+    """What a Hub answered.
+
+    Attributes:
+        url: where, in the end.
+        status: of HTTP.
+        headers: by lower-case names.
+        body: all of it.
+        following: the address of the next page, where there is one.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    following: str | None = None
+
+    def json(self, repo_id: str) -> Any:
+        """The body as a value.
+
+        Raises:
+            HubError: it is none.
+        """
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError) as error:
+            found = f"{len(self.body)} bytes of {self.headers.get('content-type')!a}"
+            raise malformed(repo_id, f"is answered by {found} at {redact(self.url)} where JSON is due") from error
+
+
+@dataclass(frozen=True, slots=True)
+class HubRequests:
+    """Asks for one user.
+
+    Attributes:
+        session: gives the connections, a client of `httpx2`.
+        credentials: the user's, and the origin that may see them.
+        agent: who asks.
+        policy: how often, and the pauses between.
+    """
+
+    session: Callable[[], Any]
+    credentials: Credentials
+    agent: str
+    policy: RetryPolicy
+
+    def answer(self, url: str) -> HubAnswer:
+        """The answer to a GET.  A Hub that is busy is asked as often as the policy says, one that is silent shortly.
+
+        Raises:
+            UnansweredError: there is none.
+            DownloadError: it redirects where we do not follow, or sends without end.
+        """
+        seconds = settings().hub_timeout_seconds
+        failures, end = 0, time.monotonic() + seconds
+        while True:
+            due.check()
+            try:
+                answer = self._followed(url, end)
+            except TransientError as error:
+                failures += 1
+                left = end - time.monotonic()
+                if failures >= (_MOST_REFUSED if error.is_unreachable else self.policy.tries) or left <= 0:
+                    raise UnansweredError(error.reason) from error
+                self.policy.pause(failures, within=left)
+                continue
+            if answer.status not in _TRY_AGAIN:
+                return answer
+            failures += 1
+            if failures >= self.policy.tries:
+                raise UnansweredError(f"it answers {answer.status}", status=answer.status)
+            logger.info("%s answers %d, try %d of %d", redact(url), answer.status, failures, self.policy.tries)
+            self.policy.pause(failures, pause_asked(answer.headers))
+            end = time.monotonic() + seconds
+
+    def _followed(self, url: str, end: float) -> HubAnswer:
+        here = url
+        for _ in range(_MOST_REDIRECTS + 1):
+            answer = self._sent(here, end)
+            if answer.status not in _REDIRECTS:
+                return answer
+            here = next_hop(url, here, answer.headers.get("location"), self.credentials)
+        raise DownloadError(redact(url), f"the server leads over more than {_MOST_REDIRECTS} redirects")
+
+    def _sent(self, url: str, end: float) -> HubAnswer:
+        headers = {"User-Agent": self.agent}
+        if self.credentials.origin == origin_of(url):
+            headers.update(self.credentials.headers)
+        left = end - time.monotonic()
+        if left <= 0:
+            raise TransientError("the server is silent")
+        with transport_failures():
+            session = self.session()
+            request = session.build_request("GET", url, headers=headers, timeout=left)
+            try:  # in a thread: looking up a name has no limit of its own
+                response = due.done_by(end, lambda: session.send(request, stream=True, follow_redirects=False))
+            except due.Overdue as error:
+                due.check()
+                raise TransientError("the server is silent") from error
+            try:
+                body = _body(response, url)
+            finally:
+                response.close()
+        named = {name.lower(): value for name, value in response.headers.items()}
+        return HubAnswer(url, response.status_code, named, body, response.links.get("next", {}).get("url"))
+
+
+def _body(response: Any, url: str) -> bytes:
+    body = bytearray()
+    for chunk in response.iter_bytes():
+        due.check()
+        body += chunk
+        if len(body) > _MOST_BODY_BYTES:
+            raise DownloadError(redact(url), f"the server sends more than {_MOST_BODY_BYTES:,} bytes")
+    return bytes(body)
+
+
+def paged(ask: Callable[[str], HubAnswer], url: str, repo_id: str) -> Iterator[Any]:
+    """What a list of several pages holds, page by page, as long as the pages stay at one origin.
+
+    Args:
+        ask: the answer of an address.
+        url: the first page.
+        repo_id: whose list it is.
+
+    Raises:
+        HubError: it is no list, or one without an end.
+    """
+    following: str | None = url
+    seen: set[str] = set()
+    count = 0
+    while following is not None:
+        if following in seen:
+            raise malformed(repo_id, "has a listing whose pages lead in a circle")
+        seen.add(following)
+        answer = ask(following)
+        items = answer.json(repo_id)
+        if not isinstance(items, list):
+            raise malformed(repo_id, f"is given {ascii(items)[:200]} as its listing")
+        yield from items
+        count += len(items)
+        if count > _MOST_ITEMS:
+            raise malformed(repo_id, f"has a listing of more than {_MOST_ITEMS:,} files")
+        following = None if answer.following is None else _next_page(url, answer, repo_id)
+
+
+def _next_page(first: str, answer: HubAnswer, repo_id: str) -> str:
+    """The next page, at the origin of the first: a mirror may hand out the addresses of the Hub that it mirrors."""
+    link = urljoin(answer.url, answer.following)
+    try:
+        if origin_of(link) == origin_of(first):
+            return link
+    except DownloadError as error:
+        raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}") from error
+    begin, there = urlsplit(first), urlsplit(link)
+    if not begin.path.endswith(there.path):
+        raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}, which is another host")
+    return begin._replace(query=there.query).geturl()
+
+
+def pause_asked(headers: Mapping[str, str]) -> str | None:
+    """What a busy Hub asks for, as `Retry-After` says it: in `ratelimit` it tells when requests are counted anew.
+
+    >>> pause_asked({"ratelimit": '"api";r=0;t=55'}), pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
+    ('55', '3')
+    """
+    found = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("ratelimit", ""))
+    return found[1] if found else headers.get("retry-after")
