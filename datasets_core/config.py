@@ -121,7 +121,7 @@ class Config:
             folder = getattr(self, name)
             if not isinstance(folder, str) or not folder or "\0" in folder:
                 raise ConfigurationError(f"The setting {name} is {folder!r}. Give a path.")
-        if not self.hub_cache_dir:
+        if self.hub_cache_dir == "":
             object.__setattr__(self, "hub_cache_dir", os.path.join(_home(os.environ), "hub"))
         for name in ("hub_endpoint", "hub_cache_dir"):
             text = getattr(self, name)

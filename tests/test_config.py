@@ -23,6 +23,31 @@ def test_either_variable_switches_offline(name: str) -> None:
     assert config.from_environment({name: "1"}).offline
 
 
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [
+        ({"HF_HUB_CACHE": "/a", "HUGGINGFACE_HUB_CACHE": "/b", "HF_HOME": "/c"}, "/a"),
+        ({"HUGGINGFACE_HUB_CACHE": "/b", "HF_HOME": "/c"}, "/b"),
+        ({"HF_HOME": "/c"}, "/c/hub"),
+        ({"XDG_CACHE_HOME": "/d"}, "/d/huggingface/hub"),
+        ({}, "~/.cache/huggingface/hub"),
+        ({"HF_HUB_CACHE": "~/e"}, "~/e"),
+    ],
+)
+def test_the_hub_cache_is_where_other_tools_have_it(environment: dict[str, str], folder: str) -> None:
+    assert config.from_environment(environment).hub_cache_dir == str(Path(folder).expanduser())
+
+
+def test_the_hub_is_at_the_endpoint_of_the_environment() -> None:
+    assert config.from_environment({}).hub_endpoint == "https://huggingface.co"
+    assert config.from_environment({"HF_ENDPOINT": "http://localhost:80/hf/ "}).hub_endpoint == "http://localhost:80/hf"
+
+
+def test_links_in_the_hub_cache_can_be_switched_off() -> None:
+    assert config.from_environment({}).hub_symlinks
+    assert not config.from_environment({"HF_HUB_DISABLE_SYMLINKS": "1"}).hub_symlinks
+
+
 @pytest.mark.parametrize("text", ["much", "inf", "nan"])
 def test_a_number_that_is_none_is_refused_by_name(text: str) -> None:
     with pytest.raises(ConfigurationError, match=f"HF_DATASETS_IN_MEMORY_MAX_SIZE is '{text}'"):
@@ -67,7 +92,8 @@ def test_an_unknown_setting_is_refused() -> None:
         *[("max_download_bytes", value) for value in (-1, "1", True)],
         *[(name, 0) for name in ("max_shard_bytes", "batch_bytes", "batch_rows", "max_retries", "download_threads")],
         *[(name, -1) for name in ("max_archive_members", "max_archive_bytes", "max_archive_ratio")],
-        *[(name, value) for name in ("connect_timeout_seconds", "read_timeout_seconds") for value in (0, -1, True, "1")],
+        *[("hub_symlinks", value) for value in (1, None)],
+        *[(f"{name}_timeout_seconds", value) for name in ("connect", "read", "hub") for value in (0, -1, True, "1")],
         *[("max_retry_wait_seconds", value) for value in (-0.5, float("nan"), float("inf"), None)],
     ],
 )
@@ -79,6 +105,13 @@ def test_a_value_without_meaning_is_refused_by_name(name: str, value: object) ->
     ):
         pass
     assert config.settings() is before
+
+
+@pytest.mark.parametrize("name", ["hub_endpoint", "hub_cache_dir"])
+@pytest.mark.parametrize("value", [5, None, "a\0b"])
+def test_the_hub_and_its_cache_are_named_by_texts(name: str, value: object) -> None:
+    with pytest.raises(ConfigurationError, match=f"The setting {name} is not a text"), config.using(**{name: value}):
+        pass
 
 
 @pytest.mark.parametrize("value", [5, None, [5], [""], ""])
@@ -98,5 +131,6 @@ def test_the_least_values_are_taken() -> None:
 
 
 def test_folders_may_be_paths() -> None:
-    with config.using(cache_dir=Path("/x"), downloads_dir=Path("/y")) as changed:
+    with config.using(cache_dir=Path("/x"), downloads_dir=Path("/y"), hub_cache_dir=Path("/z")) as changed:
         assert (changed.cache_dir, changed.downloads_dir, changed.extracted_dir) == ("/x", "/y", "/y/extracted")
+    assert changed.hub_cache_dir == "/z"
