@@ -23,6 +23,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 # read once, when huggingface_hub is imported: no test may send a developer's own token, or upload by Xet
 os.environ.pop("HF_TOKEN", None)
 os.environ.update(HF_TOKEN_PATH=os.devnull, HF_HUB_DISABLE_XET="1", HF_HUB_DISABLE_TELEMETRY="1")
+os.environ["HF_ENDPOINT"] = "http://127.0.0.1:9"  # a Hub that nobody reaches: a test that needs one says so by `hub`
 
 PEER = "DATASETS_PEER_PYTHON"  # an interpreter that has Hugging Face datasets, where the one that runs the tests has not
 

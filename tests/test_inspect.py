@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,7 +142,7 @@ def test_a_config_without_the_version_is_left_out_of_the_infos(script: str, capl
         get_dataset_infos(f"{script}:3.0.0")
 
 
-def test_an_unknown_config_and_an_unknown_dataset(folder: str) -> None:
+def test_an_unknown_config_and_an_unknown_dataset(folder: str, hub: Any) -> None:
     with pytest.raises(UnknownConfigError, match="'de'"):
         get_dataset_split_names(folder, "de")
     with pytest.raises(DatasetNotFoundError):

@@ -24,6 +24,7 @@ from datasets_core import (
     load_dataset_builder,
 )
 from datasets_core.errors import (
+    ArgumentTypeError,
     ConfigurationError,
     DataFilesNotFoundError,
     DatasetNotFoundError,
@@ -310,9 +311,27 @@ def test_a_path_that_is_none(path: Any) -> None:
         load_dataset(path)
 
 
-def test_a_dataset_of_the_hub_is_refused_honestly(load: Callable[..., Any]) -> None:
-    with pytest.raises(DatasetNotFoundError, match="does not load from the Hugging Face Hub"):
+def test_a_dataset_that_is_neither_here_nor_on_the_hub_is_told_so(load: Callable[..., Any], hub: Any) -> None:
+    with pytest.raises(
+        DatasetNotFoundError, match=r"'acme/reviews' does not exist.*nor is there a folder, script or data file"
+    ):
         load("acme/reviews")
+
+
+def test_what_lies_here_comes_before_the_hub(
+    hub: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "org" / "set"
+    folder.mkdir(parents=True)
+    (folder / "train.csv").write_text("a\n1\n")
+    assert load_dataset("org/set", split="train")["a"][:] == [1]
+    with caplog.at_level("WARNING"):
+        load_dataset("org/set", revision="v1")
+    assert f"'org/set' is read from this disk ({folder}), and revision='v1'" in caplog.text
+    assert hub.requests == []
+    with pytest.raises(ArgumentTypeError, match="revision is 3"):
+        load_dataset("org/set", revision=3)  # type: ignore[arg-type]
 
 
 def test_the_old_spelling_of_no_checks(csv: Path, load: Callable[..., Any]) -> None:

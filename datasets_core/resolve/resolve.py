@@ -114,6 +114,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
             )
             refusal.__cause__ = error.__cause__
         except OfflineError as error:
+            error.add_note(f"There is no folder, script or data file {local}, so it was taken for a dataset of the Hub.")
             refusal = error
     prepared = prepared_source(request)
     if prepared is not None:

@@ -137,13 +137,17 @@ def test_a_file_and_data_files_exclude_each_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("acme/reviews", r"There is no folder, script or data file .*acme/reviews.*does not load from the Hugging Face Hub"),
-        ("squad", r"no format 'squad' \(formats: parquet, arrow, json, csv, imagefolder"),
+        (
+            "acme/reviews",
+            r"'acme/reviews' does not exist at http.*nor is there a folder, script or data file .*/acme/rev",
+        ),
+        ("squad", r"'squad' does not exist at http.*nor is there a folder, script or data file .*/squad on"),
+        ("squad.csv", r"no format 'squad\.csv' \(formats: parquet, arrow, json, csv, imagefolder"),
         ("./here/or/there", r"There is no folder.*Check the path\."),
         ("none.py", r"none\.py cannot be read"),
     ],
 )
-def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, words: str) -> None:
+def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: Any, path: str, words: str) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DatasetNotFoundError, match=words):
         resolve(Request(path))
