@@ -1,0 +1,260 @@
+"""A push: shards uploaded in batches while they are made, named when all are known; one commit brings them and the card.
+
+Nothing of a push can be seen before its commit.  One that ends early leaves the repository as it was; what it uploaded is not
+uploaded again by the next.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from datasets_core.config import settings
+from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
+from datasets_core.fetch import temporaries
+from datasets_core.fetch.hub import OFFLINE_ADVICE, Hub
+from datasets_core.fetch.hub_change import Change, NewFile
+from datasets_core.fetch.hub_listing import HubCommit
+from datasets_core.fetch.hub_upload import FILES_A_CALL, HubWriter, MissedCommitError
+from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.publish.changes import PushedSplit, PushTarget, RepositoryState, Shards, WriteCard
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub import CommitInfo
+
+logger = logging.getLogger(__name__)
+
+_README, _INFOS, _IGNORE = "README.md", "dataset_infos.json", ".gitignore"
+_BATCH_BYTES = 2 << 30
+_TRIES = 10
+_LONGEST_PAUSE_SECONDS = 4.0  # between tries where others commit: they are done by then
+
+
+@dataclass
+class _Shard:
+    """A shard on its way."""
+
+    split: str
+    num_rows: int
+    num_bytes: int
+    file: NewFile
+    stored_at: tuple[HubCommit, str] | None = None  # where the repository has its content, if its own file is gone
+
+
+def push(
+    target: PushTarget, shards: Shards, write_card: WriteCard, *, hub: Hub | None = None, policy: RetryPolicy | None = None
+) -> CommitInfo:
+    """Push splits to a repository, in one commit; none where all of it stands there already.
+
+    Args:
+        target: where to.
+        shards: what makes the shards of each split, at least one of each; they are removed when they are uploaded.
+        write_card: merges them into the card.
+        hub: the Hub; by default that of the settings, for the user of `target.token`.
+        policy: how often to try a commit that others came before, and the clock.
+
+    Returns:
+        The `CommitInfo` of huggingface_hub.
+
+    Raises:
+        PushConflictError: others committed first, again and again.
+        PushError: the Hub refuses it.
+        InvalidTokenError: nobody is logged in, or the token is not known.
+    """
+    if settings().offline:
+        raise OfflineError(target.repo_id, "is not pushed to: offline mode is on", advice=OFFLINE_ADVICE)
+    hub = hub or Hub.of(target.token)
+    writer = HubWriter(hub, target.repo_id, revision=target.revision, create_pr=target.create_pr)
+    before = writer.open(private=target.private)
+    with _folder() as folder:
+        sent = _Upload(writer, target, before, folder)
+        sent.run(shards)
+        return _Commit(writer, target, sent.shards, write_card, policy).made(before)
+
+
+class _Upload:
+    """Shards made and uploaded, batch by batch; the last batch is left to the commit, with the card."""
+
+    def __init__(self, writer: HubWriter, target: PushTarget, before: HubCommit, folder: str) -> None:
+        self._writer, self._target, self._before, self._folder = writer, target, before, folder
+        self._held = {file.sha256: path for path, file in before.files.items() if file.sha256}
+        self._waiting: list[_Shard] = []
+        self.shards: list[_Shard] = []
+
+    def run(self, shards: Shards) -> None:
+        """Make all shards, and name them."""
+        for split, make in shards.items():
+            count = 0
+            for local in make(self._folder):
+                if self._is_full():
+                    self._send()
+                path = f"{self._target.data_dir}/{split}-{count:05d}-of-pending.parquet"  # as nothing is called
+                shard = _Shard(split, local.num_rows, local.num_bytes, NewFile(path, local.path))
+                self._waiting.append(shard)
+                self.shards.append(shard)
+                count += 1
+            if not count:
+                raise ConfigurationError(f"The split {split!r} came without a shard. Push at least an empty one.")
+            for index, shard in enumerate(self.shards[-count:]):
+                shard.file.path = f"{self._target.data_dir}/{split}-{index:05d}-of-{count:05d}.parquet"
+
+    def _is_full(self) -> bool:
+        size = sum(shard.file.size for shard in self._waiting)
+        return len(self._waiting) >= FILES_A_CALL or size >= _BATCH_BYTES
+
+    def _send(self) -> None:
+        new = []
+        for shard in self._waiting:
+            path = self._held.get(shard.file.sha256)
+            if path is None:
+                new.append(shard)
+            else:
+                shard.stored_at = (self._before, path)
+                shard.file.forget_local()
+        self._writer.upload([shard.file for shard in new], ignores_nothing=_IGNORE in self._before.files)
+        for shard in new:
+            if shard.file.is_stored:
+                shard.file.forget_local()
+        self._waiting = []
+
+
+class _Commit:
+    """One commit of shards and card, worked out anew where somebody else committed first."""
+
+    def __init__(
+        self,
+        writer: HubWriter,
+        target: PushTarget,
+        shards: Sequence[_Shard],
+        write_card: WriteCard,
+        policy: RetryPolicy | None,
+    ) -> None:
+        self._writer, self._target, self._shards, self._write_card = writer, target, shards, write_card
+        self._policy = policy or RetryPolicy(_TRIES)
+        self._said: dict[str, Any] = {"message": target.commit_message, "description": target.commit_description}
+
+    def made(self, before: HubCommit) -> CommitInfo:
+        """The `CommitInfo` of the commit, or of `before` where it has all."""
+        failures = 0
+        while True:
+            change = self._change(before)
+            if change.is_empty():
+                logger.info("%s has all of it already: there is nothing to commit.", self._writer.repo_id)
+                return self._writer.made(before, **self._said)
+            unsent = [file for file in change.files if not file.is_sent]
+            self._writer.upload(unsent, ignores_nothing=_IGNORE in before.files)
+            try:
+                return self._writer.commit(before, change, **self._said)
+            except MissedCommitError as missed:
+                failures += 1
+                if failures >= self._policy.tries:
+                    raise self._given_up(missed, failures) from missed
+                logger.info("%s: %s; trying again.", self._writer.repo_id, missed.reason)
+                self._pause(failures, missed)
+                found = self._after(change, before, missed)
+                if not isinstance(found, HubCommit):
+                    return found
+                before = found
+
+    def _pause(self, failures: int, missed: MissedCommitError) -> None:
+        policy = self._policy
+        if missed.retry_after is None:
+            policy = replace(policy, longest_pause_seconds=min(policy.longest_pause_seconds, _LONGEST_PAUSE_SECONDS))
+        policy.pause(failures, missed.retry_after)
+
+    def _after(self, change: Change, before: HubCommit, missed: MissedCommitError) -> CommitInfo | HubCommit:
+        """What became of a commit: its `CommitInfo` where it was made and only the answer was lost, else the branch now."""
+        if not missed.is_conflict and self._target.create_pr:
+            request = self._writer.pull_request(change, **self._said)
+            if request is not None:
+                return request
+        now = self._writer.current()
+        if now.sha != before.sha and change.stands_in(now):
+            return self._writer.made(now, **self._said)
+        return now
+
+    def _given_up(self, missed: MissedCommitError, failures: int) -> PushError:
+        repo_id, branch = self._writer.repo_id, self._writer.branch
+        again = "Push again when they are done: what was uploaded is not uploaded again"
+        if missed.is_conflict:
+            return PushConflictError(repo_id, f"was changed by others before each of {failures} commits to {branch!r}", again)
+        reason = f"took no commit to {branch!r} in {failures} tries ({missed.reason})"
+        return PushError(repo_id, reason, "Push again later: what was uploaded is not uploaded again")
+
+    def _change(self, before: HubCommit) -> Change:
+        change = Change()
+        for shard in self._shards:
+            if shard.file.stands_in(before):
+                continue
+            if shard.stored_at is None:
+                change.files.append(shard.file)
+            else:
+                change.copies[shard.file.path] = shard.stored_at
+        new = {shard.file.path for shard in self._shards}
+        replaced = self._replaced(before)
+        change.deletions = sorted(path for path in replaced if path not in new)
+        for path, text in self._texts(before, replaced):
+            file = NewFile(path, text.encode())
+            if not file.stands_in(before):
+                change.files.append(file)
+        return change
+
+    def _replaced(self, before: HubCommit) -> dict[str, str]:
+        """The files that go, or get new content, and the splits that they belong to; '' for splits that go as a whole."""
+        inside = re.escape(self._target.data_dir)
+        splits = {shard.split for shard in self._shards}
+        found = {}
+        for path in before.files:
+            named = re.fullmatch(rf"{inside}/(\w+(?:\.\w+)*)-([^/]*)", path)
+            if named is None:
+                continue
+            if named[1] in splits:
+                found[path] = named[1]
+            elif self._target.replaces_config and re.fullmatch(r"\d{5,}-of-\d{5,}(-\w+)?\.parquet", named[2]):
+                found[path] = ""
+        return found
+
+    def _texts(self, before: HubCommit, replaced: dict[str, str]) -> Iterator[tuple[str, str]]:
+        splits = []
+        for name in dict.fromkeys(shard.split for shard in self._shards):
+            own = [shard for shard in self._shards if shard.split == name]
+            old = sum(before.files[path].size for path, split in replaced.items() if split == name)
+            splits.append(
+                PushedSplit(
+                    name=name,
+                    num_rows=sum(shard.num_rows for shard in own),
+                    num_bytes=sum(shard.num_bytes for shard in own),
+                    file_bytes=sum(shard.file.size for shard in own),
+                    replaced_bytes=old,
+                )
+            )
+        readme, infos = self._writer.text(before, _README), self._writer.text(before, _INFOS)
+        texts = self._write_card(RepositoryState(readme, infos, tuple(before.files)), splits)
+        yield _README, texts.readme
+        if texts.dataset_infos is not None:
+            yield _INFOS, texts.dataset_infos
+
+
+@contextmanager
+def _folder() -> Iterator[str]:
+    """A folder for the shards on their way; that of a process which died is removed by a later push."""
+    parent = os.path.join(settings().cache_dir, "pushing")
+    try:
+        os.makedirs(parent, exist_ok=True)
+        temporaries.sweep(parent)
+        made = tempfile.mkdtemp(dir=parent, suffix=temporaries.SUFFIX)
+        temporaries.claim(made)
+    except OSError:  # a cache that others filled for us
+        with tempfile.TemporaryDirectory(prefix="datasets-core-push-") as folder:
+            yield folder
+        return
+    try:
+        yield made
+    finally:
+        temporaries.discard(made)

@@ -1,0 +1,190 @@
+"""A writer of one branch: repository and branch are made, files are sent, and Xet is done without where it is not offered."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_core import config
+from datasets_core.errors import PushError, RepositoryNotFoundError
+from datasets_core.fetch.hub import Hub
+from datasets_core.fetch.hub_change import Change, NewFile
+from datasets_core.fetch.hub_upload import HubWriter, MissedCommitError
+from datasets_core.fetch.retry import RetryPolicy
+
+REPO = "org/name"
+BY_XET = """
+import logging
+logging.basicConfig(level=logging.WARNING)
+from datasets_core.fetch.hub import Hub
+from datasets_core.fetch.hub_change import Change, NewFile
+from datasets_core.fetch.hub_upload import HubWriter
+writer = HubWriter(Hub.of(), "org/name")
+before = writer.open()
+open("x.parquet", "wb").write(b"bytes")
+files = [NewFile("data/x.parquet", "x.parquet"), NewFile("data/y.parquet", b"more")]
+writer.upload(files)
+writer.commit(before, Change(files), message="Mine", description=None)
+say(writer.text(writer.current(), "data/x.parquet"))
+"""
+
+
+class Impatient:
+    def now(self) -> float:
+        return 0.0
+
+    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
+        pass
+
+
+def writer_of(hub: Any, **options: Any) -> HubWriter:
+    policy = RetryPolicy(3, clock=Impatient())
+    given = Hub(hub.url, Hub.of().cache, token=options.pop("token", hub.token), policy=policy)
+    return HubWriter(given, options.pop("repo_id", REPO), policy=policy, **options)
+
+
+def test_commit_and_files_are_told_by_one_request(hub: Any) -> None:
+    hub.repo(REPO, {"a.txt": "a", "b.parquet": b"b"})
+
+    commit = writer_of(hub).current()
+
+    assert hub.counts() == {"info": 1}
+    assert commit.files == Hub.of().commit(REPO).files
+    assert (commit.sha, commit.revision) == (hub.repos[REPO].sha, "main")
+
+
+def test_more_files_than_an_info_is_trusted_with_are_listed(hub: Any) -> None:
+    hub.repo(REPO, {f"{number}.txt": "a" for number in range(1000)})
+
+    assert len(writer_of(hub).current().files) == 1001
+    assert hub.counts()["tree"] == 2
+
+
+def test_the_branch_as_it_stands_is_never_that_of_a_cache(hub: Any) -> None:
+    hub.repo(REPO)
+    writer = writer_of(hub)
+    writer.current()
+    Hub.of().commit(REPO)
+    hub.stop()
+
+    with config.using(hub_timeout_seconds=0.5), pytest.raises(PushError, match="asking what is there"):
+        writer.current()
+
+
+def test_a_repository_that_somebody_makes_first_is_taken(hub: Any) -> None:
+    hub.before(lambda _: hub.repo(REPO, {"theirs.txt": "t"}), "create")
+
+    assert "theirs.txt" in writer_of(hub).open().files
+
+
+def test_small_calls_are_tried_again(hub: Any) -> None:
+    hub.before(lambda _: hub.repos.pop("me/mine", None), "create", times=None)
+    hub.fail(hub.faults.status(503), "whoami")
+    hub.fail(hub.faults.dropped(), "whoami")
+
+    assert writer_of(hub, repo_id="mine").open().repo_id == "me/mine"
+    assert hub.counts()["whoami"] == 3
+
+
+def test_calls_that_go_on_failing_are_told(hub: Any) -> None:
+    hub.fail(hub.faults.status(503), "create", times=None)
+
+    with pytest.raises(PushError, match="making the repository failed"):
+        writer_of(hub).open()
+
+
+def test_a_private_repository_of_others_is_one_that_is_not_there(hub: Any) -> None:
+    hub.repo(REPO, private=True)
+
+    with pytest.raises((PushError, RepositoryNotFoundError)):
+        writer_of(hub, token=hub.stranger.token).open()
+
+
+def test_a_renamed_repository_is_written_to_by_its_name(hub: Any) -> None:
+    hub.repo("org/old")
+    hub.rename("org/old", "org/new")
+    writer = writer_of(hub, repo_id="org/old")
+
+    before = writer.open()
+    file = NewFile("a.parquet", b"a")
+    writer.upload([file])
+    info = writer.commit(before, Change([file]), message="Mine", description=None)
+
+    assert info.repo_url.repo_id == "org/new"
+    assert "a.parquet" in hub.repos["org/new"].files()
+
+
+def test_a_text_is_read_by_one_request_and_kept(hub: Any) -> None:
+    hub.repo(REPO, {"README.md": "Text\r\n", "bad.md": b"\xff"})
+    writer = writer_of(hub)
+    commit = writer.current()
+    hub.forget()
+
+    assert [writer.text(commit, "README.md") for _ in range(2)] == ["Text\r\n"] * 2
+    assert writer.text(commit, "none.md") is None
+    assert len(hub.requests) == 1
+    with pytest.raises(PushError, match="no UTF-8"):
+        writer.text(commit, "bad.md")
+
+
+def test_files_are_sent_by_the_hundred_and_each_content_once(hub: Any, tmp_path: Path) -> None:
+    hub.repo(REPO)
+    files = [NewFile(f"data/{number}.parquet", b"%d" % (number % 300)) for number in range(301)]
+
+    writer_of(hub).upload(files)
+
+    assert hub.counts()["preupload"] == 3
+    assert len(hub.of("upload")) == 300
+    assert all(file.is_stored for file in files)
+
+
+def test_a_commit_upon_another_than_the_head_is_missed(hub: Any) -> None:
+    repo = hub.repo(REPO)
+    writer = writer_of(hub)
+    before = writer.current()
+    repo.commit({"a.txt": "a"})
+    file = NewFile("b.txt", b"b")
+    writer.upload([file])
+
+    with pytest.raises(MissedCommitError) as caught:
+        writer.commit(before, Change([file]), message="Mine", description=None)
+
+    assert caught.value.is_conflict
+
+
+def test_a_proxy_that_answers_for_the_hub_makes_no_fault_of_the_card(hub: Any) -> None:
+    hub.repo(REPO)
+    writer = writer_of(hub)
+    before = writer.current()
+    file = NewFile("README.md", b"---\nlicense: mit\n---\n")
+    writer.upload([file])
+    hub.fail(hub.faults.status(503, b"<html>"), "validate-yaml")
+
+    with pytest.raises(MissedCommitError, match="no JSON"):
+        writer.commit(before, Change([file]), message="Mine", description=None)
+
+
+def test_a_hub_without_xet_gets_the_files_by_lfs(hub: Any) -> None:
+    pytest.importorskip("hf_xet")
+    hub.repo(REPO)
+
+    outcome = hub.run(BY_XET, token=hub.token, HF_HUB_DISABLE_XET=None)
+
+    assert outcome.value == "bytes"
+    assert "HF_HUB_DISABLE_XET=1" in outcome.stderr
+    assert hub.repos[REPO].log()[0] == "Mine"
+
+
+def test_a_hub_that_takes_neither_is_told_of(hub: Any) -> None:
+    pytest.importorskip("hf_xet")
+    hub.repo(REPO)
+    hub.needs_xet = True
+
+    outcome = hub.run(BY_XET, token=hub.token, HF_HUB_DISABLE_XET=None)
+
+    assert outcome.error_kinds[0] == "PushError"
+    assert "by LFS, after Xet failed" in str(outcome.error)
+    assert "Xet only" in str(outcome.error)
