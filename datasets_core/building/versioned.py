@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from datasets_core.building.built import Built
+from datasets_core.building.built_pushing import BuiltPushing
 from datasets_core.building.checks import check_shards
 from datasets_core.building.prepared_folders import the_one, whole_builds
 from datasets_core.building.versions import NO_VERSION, BlockedVersions, Versions
@@ -22,7 +22,7 @@ from datasets_core.meta.version import Version, as_version
 from datasets_core.store.manifest import Manifest
 
 
-class Versioned(Built):
+class Versioned(BuiltPushing):
     """The versions of a builder.
 
     Attributes:

@@ -12,6 +12,7 @@ from datasets_core.exchange.disk import Disk
 from datasets_core.exchange.export import Export
 from datasets_core.exchange.from_files import FromFiles
 from datasets_core.exchange.from_frames import FromFrames
+from datasets_core.exchange.pushing import Pushing
 from datasets_core.exchange.tf_dataset import ForTensorflow
 from datasets_core.insight.overview import Overview
 from datasets_core.rows.identified import Identified
@@ -29,6 +30,7 @@ class Dataset(
     ColumnChanges,
     Disk,
     Export,
+    Pushing,
     Overview,
     Queries,
     Search,

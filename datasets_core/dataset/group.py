@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group_columns import GroupColumns
 from datasets_core.dataset.group_rows import GroupRows
+from datasets_core.exchange.pushing import push_datasets
 from datasets_core.features.schema import Features
 from datasets_core.meta.split import NamedSplit
+from datasets_core.publish.changes import push_target
+from datasets_core.publish.shard_limits import shards_by_split
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub import CommitInfo
 
 Path = str | os.PathLike[str]
 Paths = Path | Sequence[Path]
@@ -136,6 +143,50 @@ class DatasetDict(GroupColumns, GroupRows):
         from datasets_core.exchange.saved_datasets import save_group  # 5 ms that other reading does without
 
         save_group(self._datasets(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        config_name: str = "default",
+        set_default: bool | None = None,
+        data_dir: str | None = None,
+        commit_message: str | None = None,
+        commit_description: str | None = None,
+        private: bool | None = None,
+        token: str | bool | None = None,
+        revision: str | None = None,
+        create_pr: bool | None = False,
+        max_shard_size: int | str | None = None,
+        num_shards: Mapping[str, int | None] | None = None,
+        embed_external_files: bool = True,
+        num_proc: int | None = None,
+    ) -> CommitInfo:
+        """Push every split to a dataset repository of the Hub, by one commit; see `Dataset.push_to_hub`.
+
+        They become all splits of the config: others that it had in the repository are removed.
+
+        Args:
+            num_shards: number of files of each split; splits without one get as many as `max_shard_size` asks for.
+
+        Raises:
+            ConfigurationError: the splits have different features, or as for `Dataset.push_to_hub`.
+        """
+        target = partial(
+            push_target,
+            repo_id,
+            config_name=config_name,
+            data_dir=data_dir,
+            revision=revision,
+            create_pr=create_pr,
+            private=private,
+            token=token,
+            commit_message=commit_message,
+            commit_description=commit_description,
+            set_default=set_default,
+            replaces_config=True,
+        )
+        files = shards_by_split(num_shards, self)
+        return push_datasets(self._datasets(), target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)
 
     @staticmethod
     def load_from_disk(

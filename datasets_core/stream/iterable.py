@@ -27,15 +27,15 @@ from datasets_core.stream.plan import Plan
 from datasets_core.stream.rows_of_table import RowsOfTable
 from datasets_core.stream.shown import Shown, of_dicts
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
+from datasets_core.stream.stream_pushing import StreamPushing
 from datasets_core.stream.streamed import at_least, at_least_one
-from datasets_core.stream.transforming import Transforming
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
 
-class IterableDataset(Transforming):
+class IterableDataset(StreamPushing):
     """A stream of rows.
 
     It is made by `Dataset.to_iterable_dataset`, or of values by `from_dict` and its sisters.  Iteration gives rows;

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from datasets_core.errors import ArgumentTypeError, UnknownSplitError
 from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
+from datasets_core.publish.changes import push_target
+from datasets_core.publish.shard_limits import shards_by_split
 from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.stream_pushing import push_streams
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub import CommitInfo
 
 
 class IterableDatasetDict(dict[str, IterableDataset]):
@@ -189,6 +195,50 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         1
         """
         return self._each(lambda stream: stream.with_format(type))
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        config_name: str = "default",
+        set_default: bool | None = None,
+        data_dir: str | None = None,
+        commit_message: str | None = None,
+        commit_description: str | None = None,
+        private: bool | None = None,
+        token: str | bool | None = None,
+        revision: str | None = None,
+        create_pr: bool | None = False,
+        max_shard_size: int | str | None = None,
+        num_shards: Mapping[str, int | None] | None = None,
+        embed_external_files: bool = True,
+        num_proc: int | None = None,
+    ) -> CommitInfo:
+        """Push every split to a dataset repository of the Hub, by one commit; see `IterableDataset.push_to_hub`.
+
+        They become all splits of the config: others that it had in the repository are removed.
+
+        Args:
+            num_shards: number of files of each split; a split without one makes as many as it comes to.
+
+        Raises:
+            ConfigurationError: the splits have different features, or as for `IterableDataset.push_to_hub`.
+        """
+        target = partial(
+            push_target,
+            repo_id,
+            config_name=config_name,
+            data_dir=data_dir,
+            revision=revision,
+            create_pr=create_pr,
+            private=private,
+            token=token,
+            commit_message=commit_message,
+            commit_description=commit_description,
+            set_default=set_default,
+            replaces_config=True,
+        )
+        files = shards_by_split(num_shards, self)
+        return push_streams(self._streams(), target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)
 
     def _streams(self) -> dict[str, IterableDataset]:
         for name, stream in self.items():

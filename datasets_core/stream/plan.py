@@ -60,6 +60,17 @@ class Plan:
         """One row of `count`; the number of shards stays."""
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
+    def divides(self, count: int) -> bool:
+        """Whether so many parts, each a run of the rows, cost no more to read than all of them at once.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()._plan.divides(2)
+        True
+        """
+        place, part = self._part(count, 0, is_contiguous=True)
+        if isinstance(self.source, RowsOfJobs):
+            return place == 0 and count <= self.num_shards
+        return part.is_contiguous and place == self._first_seeing(Ordered(self.source))[0]
+
     def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:
         if isinstance(self.source, RowsOfJobs):
             place = len(self.steps)
