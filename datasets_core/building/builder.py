@@ -20,7 +20,9 @@ from datasets_core.building.builder_config import (
     option_names,
 )
 from datasets_core.building.class_identity import builder_name, code_hash, keyed, source_file
+from datasets_core.building.file_origins import BuilderFiles
 from datasets_core.building.hooks import Encoded, Part, SplitGenerator
+from datasets_core.building.hub_builds import HubReference, remember
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepare import prepare
 from datasets_core.building.registration import checksums_path
@@ -127,6 +129,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     """Whether its code runs in a process that is denied all but its own files."""
     commit_sha: str | None = None
     """The commit of its repository that was resolved, where it comes from the Hub."""
+    hub_reference: HubReference | None = None
+    """What was asked of the Hub, so that the build is found again where the Hub cannot be asked."""
     script_digest: str | None = None
     """sha256 of the script and of the modules beside it, wherever they lie; None where it was not read as a script."""
     locked_checksums: Mapping[str, RegisteredFile] = MappingProxyType({})
@@ -198,6 +202,16 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         self._output_dir = self._cache_dir
         self._output_storage_options: dict[str, Any] | None = None
         self._manifest: Manifest | None = None
+        is_format = type(self).__module__.startswith("datasets_core.builders.")
+        self._file_origin = BuilderFiles(
+            self.name if is_format else "",
+            config_kwargs,
+            self.config.data_files,
+            base=self.base_path,
+            repo_id=self.repo_id,
+            features=self.info.features,
+        )
+        self.info.files_origin = self._file_origin
 
     # -- what an author writes -----------------------------------------------------------------------------------------
 
@@ -393,7 +407,9 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
                 forced=options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS,
                 hashed=options.verification is VerificationMode.ALL_CHECKS,
             )
-        self.info = self._manifest.info.copy()
+        self.info = self._built().info.copy()
+        if output_dir is None and self.hub_reference is not None:
+            remember(self._cache_dir_root, self.hub_reference, self.config.name, self._output_dir)
 
     def look_at_built(self) -> None:
         """Take the splits and sizes of the dataset that stands in `cache_dir` into `info`, where this very one does."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from datasets_core.building.file_origins import BuilderFiles
 from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
@@ -39,6 +40,7 @@ class Built:
     _output_dir: str
     _output_storage_options: dict[str, Any] | None
     _manifest: Manifest | None
+    _file_origin: BuilderFiles = BuilderFiles()
 
     @property
     def label(self) -> str:
@@ -86,6 +88,7 @@ class Built:
         if self._manifest is None:
             raise DatasetNotFoundError(f"{self.label} is not built in {self._output_dir}. Call download_and_prepare() first.")
         self._take_sizes(self._manifest)
+        self._manifest.info.files_origin = self._file_origin.built_in(self._output_dir, self._output_storage_options)
         return self._manifest
 
     def _take_sizes(self, manifest: Manifest) -> None:

@@ -1,0 +1,130 @@
+"""The files of a dataset: data files where their columns are the rows', else the shards that were made of them."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_core import ClassLabel, Dataset, DatasetInfo, Features, GeneratorBasedBuilder, SplitGenerator, Value, load_dataset
+from datasets_core.errors import UnknownSplitError
+
+
+def _told(tmp_path: Path, path: str, files: Any, **options: Any) -> dict[str, Any]:
+    found = load_dataset(path, data_files=files, cache_dir=str(tmp_path / "cache"), **options)
+    return next(iter(found.values())).info.to_croissant()
+
+
+def _urls(told: dict[str, Any]) -> list[str]:
+    return [node["contentUrl"] for node in told["distribution"] if node["@type"] == "cr:FileObject"]
+
+
+def _write(tmp_path: Path, name: str, text: str) -> str:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return str(path)
+
+
+def test_data_files_are_told_with_hash_size_and_split(tmp_path: Path) -> None:
+    files = {split: _write(tmp_path, f"data/{split}.csv", f"a,b\n1,{split}\n") for split in ("train", "test")}
+    told = _told(tmp_path, "csv", files)
+    hashes = {node["contentUrl"]: (node["sha256"], node["contentSize"]) for node in told["distribution"] if "sha256" in node}
+    assert hashes == {
+        os.path.basename(path): (hashlib.sha256(Path(path).read_bytes()).hexdigest(), f"{os.path.getsize(path)} B")
+        for path in files.values()
+    }
+    assert [field["name"] for field in told["recordSet"][-1]["field"]] == ["split", "a", "b"]
+
+
+def test_paths_start_at_the_folder_that_was_loaded(tmp_path: Path) -> None:
+    for split in ("train", "test"):
+        _write(tmp_path, f"birds/data/{split}.csv", "a\n1\n")
+    info = load_dataset(str(tmp_path / "birds"), cache_dir=str(tmp_path / "cache"))["train"].info
+    assert sorted(_urls(info.to_croissant())) == ["data/test.csv", "data/train.csv"]
+    assert sorted(_urls(info.to_croissant(tmp_path))) == ["birds/data/test.csv", "birds/data/train.csv"]
+    assert sorted(_urls(info.to_croissant(tmp_path / "elsewhere"))) == ["data/test.csv", "data/train.csv"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "text", "kind"),
+    [
+        ("csv", "a.csv", "a\n1\n", "text/csv"),
+        ("csv", "a.tsv", "a\tb\n1\t2\n", "text/tab-separated-values"),
+        ("json", "a.jsonl", '{"a": 1}\n', "application/jsonlines"),
+        ("json", "a.json", '{"a": 1}\n{"a": 2}\n', "application/jsonlines"),
+        ("json", "a.json", '[{"a": 1}]', "application/json"),
+    ],
+    ids=["csv", "tsv", "jsonl", "lines", "array"],
+)
+def test_tables_have_the_media_type_of_what_is_in_them(tmp_path: Path, path: str, name: str, text: str, kind: str) -> None:
+    options = {"sep": "\t"} if name.endswith("tsv") else {}
+    told = _told(tmp_path, path, _write(tmp_path, name, text), **options)
+    assert [node["encodingFormat"] for node in told["distribution"]] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "text", "options"),
+    [
+        ("text", "a.txt", "one\n", {}),
+        ("csv", "a.csv", "a;b\n1;2\n", {"sep": ";"}),
+        ("csv", "a.csv", "x\na,b\n1,2\n", {"skiprows": 1}),
+        ("json", "a.json", '{"rows": [{"a": 1}]}', {"field": "rows"}),
+        ("csv", "a.csv", "a\nneg\n", {"features": Features({"a": ClassLabel(names=["neg", "pos"])})}),
+    ],
+    ids=["text", "separator", "skipped", "field", "classes"],
+)
+def test_files_whose_columns_are_not_those_of_the_rows_give_way_to_the_shards(
+    tmp_path: Path, path: str, name: str, text: str, options: dict[str, Any]
+) -> None:
+    told = _told(tmp_path, path, _write(tmp_path, name, text), **options)
+    (shard,) = told["distribution"]
+    assert shard["encodingFormat"] == "application/vnd.apache.arrow.file"
+    (place,) = (tmp_path / "cache").rglob(shard["contentUrl"])
+    assert shard["sha256"] == hashlib.sha256(place.read_bytes()).hexdigest()
+
+
+def test_a_script_is_told_by_its_shards_and_its_downloads(tmp_path: Path) -> None:
+    source = _write(tmp_path, "numbers.txt", "1 2 3")
+
+    class Numbers(GeneratorBasedBuilder):
+        def _info(self) -> DatasetInfo:
+            return DatasetInfo(features=Features({"n": Value("int8")}), license="mit")
+
+        def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+            return [SplitGenerator("train", {"path": dl_manager.download(f"file://{source}")})]
+
+        def _generate_examples(self, path: str) -> Any:
+            yield from enumerate({"n": int(word)} for word in Path(path).read_text().split())
+
+    builder = Numbers(cache_dir=str(tmp_path / "cache"))
+    builder.download_and_prepare()
+    told = builder.info.to_croissant()
+    assert told["license"] == "mit"
+    assert told["distribution"][0]["contentUrl"].endswith(".arrow")
+    assert told == builder.as_dataset("train").info.to_croissant()
+
+
+def test_splits_can_be_chosen_and_must_be_there(tmp_path: Path) -> None:
+    files = {split: _write(tmp_path, f"{split}.csv", "a\n1\n") for split in ("train", "test")}
+    info = load_dataset("csv", data_files=files, cache_dir=str(tmp_path / "cache"))["train"].info
+    assert _urls(info.to_croissant(splits=["test"])) == ["test.csv"]
+    with pytest.raises(UnknownSplitError, match="'dev'"):
+        info.to_croissant(splits=["dev"])
+
+
+def test_a_mapped_dataset_is_told_as_its_files_are(tmp_path: Path) -> None:
+    found = load_dataset(
+        "csv", data_files=_write(tmp_path, "a.csv", "a\n1\n"), split="train", cache_dir=str(tmp_path / "cache")
+    )
+    assert found.map(lambda row: {"b": 1}, keep_in_memory=True).info.to_croissant() == found.info.to_croissant()
+
+
+def test_the_description_of_every_dataset_is_json(tmp_path: Path) -> None:
+    rows = Dataset.from_dict({"a": [1], "b": [["x"]]})
+    path = str(tmp_path / "a.parquet")
+    rows.to_parquet(path)
+    for info in (rows.info, Dataset.from_parquet(path, cache_dir=str(tmp_path / "cache")).info):
+        json.dumps(info.to_croissant(), allow_nan=False)
