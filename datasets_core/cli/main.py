@@ -119,6 +119,25 @@ def _parser() -> argparse.ArgumentParser:
     cite.add_argument("--json", action="store_true", help="as JSON")
     cite.set_defaults(command=lambda options: provenance.cite(_reference(options), as_json=options.json))
 
+    pushing = commands.add_parser("push", parents=[shared], help="bring a dataset to a repository of the Hub, by one commit")
+    pushing.add_argument("path", help="a saved or built folder, or anything that `build` takes")
+    pushing.add_argument("repository", help="org/name, or name for one of your own; it is made if need be")
+    pushing.add_argument("--config", metavar="NAME", help="the config to push; where there are several, the one to read too")
+    pushing.add_argument("--split", metavar="SPLIT", help="one split, or a slice of it (default: all)")
+    pushing.add_argument("--private", action="store_true", help="if the repository is made")
+    pushing.add_argument("--revision", metavar="BRANCH", help="made if need be (default: main)")
+    pushing.add_argument("--create-pr", action="store_true", help="open a pull request instead of a commit on the branch")
+    pushing.add_argument("--num-proc", type=int, metavar="N", help="processes that build and write")
+    pushing.add_argument("--max-shard-size", metavar="SIZE", help="for example 200MB")
+    pushing.add_argument("--num-shards", type=int, metavar="N", help="exactly so many files of each split")
+    pushing.add_argument("--set-default", action="store_true", help="make the config the default one")
+    pushing.add_argument("--message", metavar="TEXT", help="of the commit")
+    pushing.add_argument("--description", metavar="TEXT", help="what else the commit says")
+    _add_files(pushing)
+    _add_token(pushing)
+    _add_trust(pushing)
+    pushing.set_defaults(command=_push, name=None)
+
     cache = commands.add_parser("cache", help="finished datasets on this machine").add_subparsers(
         required=True, metavar="ACTION"
     )
@@ -148,10 +167,22 @@ def _add_reference(parser: argparse.ArgumentParser) -> None:
         "path", help="a folder, a script (of one version: reviews.py:1.*.*), a file, a URL, a format, or a dataset on the Hub"
     )
     parser.add_argument("name", nargs="?", help="config")
+    _add_files(parser)
+    parser.add_argument("--revision", metavar="REV", help="branch, tag or commit of a dataset on the Hub")
+    _add_token(parser)
+    _add_trust(parser)
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-files", action="append", metavar="[SPLIT=]PATTERN", help="may be given several times")
     parser.add_argument("--data-dir", metavar="DIR")
-    parser.add_argument("--revision", metavar="REV", help="branch, tag or commit of a dataset on the Hub")
-    parser.add_argument("--token", metavar="TOKEN", help="for private datasets (default: HF_TOKEN, or who is logged in)")
+
+
+def _add_token(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--token", metavar="TOKEN", help="for the Hub (default: HF_TOKEN, or who is logged in)")
+
+
+def _add_trust(parser: argparse.ArgumentParser) -> None:
     trust = parser.add_mutually_exclusive_group()
     say: dict[str, Any] = {"dest": "trust_remote_code", "action": "store_const", "default": None}
     trust.add_argument(
@@ -226,6 +257,28 @@ def _build(options: argparse.Namespace) -> int:
         max_examples_per_split=options.max_examples_per_split,
         register_checksums=options.register_checksums,
         force_checksums_validation=options.force_checksums_validation,
+    )
+
+
+def _push(options: argparse.Namespace) -> int:
+    from datasets_core.cli import sharing  # a tenth of a second, with what writes Parquet files
+
+    branch, options.revision = options.revision, None  # that of the repository that is pushed to
+    return sharing.push(
+        _reference(options),
+        options.repository,
+        config_name=options.config,
+        split=options.split,
+        num_shards=options.num_shards,
+        num_proc=options.num_proc,
+        private=options.private or None,
+        revision=branch,
+        create_pr=options.create_pr or None,
+        max_shard_size=options.max_shard_size,
+        set_default=options.set_default or None,
+        commit_message=options.message,
+        commit_description=options.description,
+        token=options.token,
     )
 
 
