@@ -12,7 +12,7 @@ from typing import Any
 
 from datasets_core import _version, config
 from datasets_core.building.dataset_lock import LOCK_NAME
-from datasets_core.cli import housekeeping, look, provenance, scaffold
+from datasets_core.cli import croissant_file, housekeeping, look, provenance, scaffold
 from datasets_core.cli.wording import PlainFormatter, in_flags, say
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
@@ -137,6 +137,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_token(pushing)
     _add_trust(pushing)
     pushing.set_defaults(command=_push, name=None)
+
+    told = commands.add_parser("croissant", parents=[shared], help="a description for other tools: JSON-LD in Croissant 1.1")
+    _add_reference(told)
+    told.add_argument("--config", metavar="NAME", help="config, as the second word names it too")
+    told.add_argument("--split", action="append", metavar="NAME", help="describe this split; may be given several times")
+    told.add_argument("-o", "--output", metavar="FILE", help="write it there, instead of printing it")
+    told.set_defaults(command=_croissant)
 
     cache = commands.add_parser("cache", help="finished datasets on this machine").add_subparsers(
         required=True, metavar="ACTION"
@@ -290,6 +297,13 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _lock(options: argparse.Namespace) -> int:
     return provenance.lock(_reference(options), output=options.output, update=options.update, num_proc=options.num_proc)
+
+
+def _croissant(options: argparse.Namespace) -> int:
+    if options.config is not None and options.name not in (None, options.config):
+        raise ConfigurationError(f"Two configs are named, {options.name!r} and {options.config!r}. Name one.")
+    reference = {**_reference(options), "name": options.config or options.name}
+    return croissant_file.describe_files(reference, splits=options.split, output=options.output)
 
 
 def _info(options: argparse.Namespace) -> int:
