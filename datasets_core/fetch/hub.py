@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
@@ -14,7 +14,6 @@ from datasets_core._version import __version__
 from datasets_core.config import settings
 from datasets_core.errors import (
     ConfigurationError,
-    DownloadError,
     HubUnreachableError,
     InvalidTokenError,
     OfflineError,
@@ -22,9 +21,9 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.http import Credentials, origin_of
 from datasets_core.fetch.hub_cache import HubCache
-from datasets_core.fetch.hub_listing import HubCommit, is_inner_path, listed_files, malformed
+from datasets_core.fetch.hub_listing import HubCommit, HubFile, check_case, is_inner_path, listed_files, malformed
 from datasets_core.fetch.hub_refusals import refusal
-from datasets_core.fetch.hub_requests import HubAnswer, HubRequests, paged
+from datasets_core.fetch.hub_requests import HubAnswer, HubRequests, check_endpoint, checked_token, paged
 from datasets_core.fetch.hub_requests import UnansweredError as UnansweredError
 from datasets_core.fetch.hub_url import DEFAULT_REVISION, hub_url, is_commit, is_repo_id
 from datasets_core.fetch.retry import RetryPolicy
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to ask the Hub"
-_REPO_ADVICE = "Write it as org/name"
 
 
 class Hub:
@@ -67,10 +65,10 @@ class Hub:
         local_only: bool = False,
         user_agent: str | None = None,
     ) -> None:
-        _check_endpoint(endpoint)
+        check_endpoint(endpoint)
         self.endpoint, self.cache, self.policy, self.local_only = endpoint, cache, policy or RetryPolicy(), local_only
         self._user_agent = user_agent
-        self._given = _checked(token) if isinstance(token, str) else token
+        self._given = checked_token(token) if isinstance(token, str) else token
         self._token: tuple[str | None] | None = None
 
     @classmethod
@@ -129,7 +127,7 @@ class Hub:
         if stored is None and self._given:
             reason = "token=True asks for the token that you logged in with, and there is none"
             raise InvalidTokenError(reason, advice="Log in (hf auth login), or set HF_TOKEN")
-        return None if stored is None else _checked(stored)
+        return None if stored is None else checked_token(stored)
 
     def credentials(self) -> Credentials:
         """The token as a header, for the very origin of the endpoint."""
@@ -179,25 +177,32 @@ class Hub:
             HubUnreachableError: it could not be asked, and the cache does not know the revision.
             OfflineError: it was not to be asked, and the cache does not know the revision.
         """
-        revision = DEFAULT_REVISION if revision is None else revision
+        revision = DEFAULT_REVISION if revision is None else getattr(revision, "resolved", revision)  # of the client's own type
         _check_names(repo_id, revision)
         if is_commit(revision):
-            listed = self.cache.listing(repo_id, revision)
-            if listed is not None:
-                return HubCommit(repo_id, revision, revision, listed)
+            files = self.cache.listing(repo_id, revision)
+            if files is not None:
+                return HubCommit(repo_id, revision, revision, files)
         if local_only or self.local_only or settings().offline:
             return self._offline(repo_id, revision)
+        meant = revision
         try:
-            return self._asked(repo_id, revision)
+            named = repo_id  # what the Hub calls it today
+            if not is_commit(revision):
+                meant, named = self._resolved(repo_id, revision)
+            found = HubCommit(repo_id, meant, revision, self._listed(repo_id, meant, named, revision))
         except UnansweredError as error:
-            known = self.known(repo_id, revision)
+            # Where the Hub said which commit it is, no older one will do.
+            known = self.known(repo_id, meant)
             if known is None:
-                raise self._unreachable(repo_id, revision, error) from error
+                raise self._unreachable(repo_id, revision, meant, error) from error
             logger.warning(
                 "The Hub did not answer for %s (%s): %r is taken as commit %s, which the cache knows%s",
                 repo_id, error.reason, revision, known.sha, "" if known.is_whole else " in part",
             )  # fmt: skip
-            return known
+            return replace(known, revision=revision)
+        self.cache.set_ref(repo_id, revision, meant)
+        return found
 
     def known(self, repo_id: str, revision: str) -> HubCommit | None:
         """What the cache knows of that revision and no other: the listing of its commit, else the files of its snapshot."""
@@ -215,36 +220,26 @@ class Hub:
             is_set = settings().offline
             why = "offline mode is on" if is_set else "only the cache was to be asked"
             advice = OFFLINE_ADVICE if is_set else "Leave out local_files_only=True to ask the Hub"
-            reason = f"{why}, and {self._unknown(repo_id, revision)}"
+            reason = f"{why}, and {self._unknown(repo_id, revision, revision)}"
             raise OfflineError(hub_url(repo_id, revision), reason, advice=advice)
         if not known.is_whole:
             logger.warning("Of %s at %r those files are taken that the cache holds: it has no listing", repo_id, revision)
         return known
 
-    def _unknown(self, repo_id: str, revision: str) -> str:
+    def _unknown(self, repo_id: str, revision: str, meant: str) -> str:
+        if meant != revision:
+            return f"the hub cache {self.cache.root} does not know the commit {meant}, which {revision!r} is by now"
         refs = self.cache.refs(repo_id)
         others = f" (it knows {', '.join(map(repr, refs[:20]))})" if refs else ""
         return f"the hub cache {self.cache.root} does not know {revision!r} of the dataset {repo_id!r}{others}"
 
-    def _unreachable(self, repo_id: str, revision: str, error: UnansweredError) -> HubUnreachableError:
+    def _unreachable(self, repo_id: str, revision: str, meant: str, error: UnansweredError) -> HubUnreachableError:
         if error.status is None:
             reason = f"the Hub at {redact(self.endpoint)} cannot be reached ({error.reason})"
         else:
             reason = f"the Hub at {redact(self.endpoint)} does not serve it ({error.reason}, again and again)"
-        reason = f"{reason}, and {self._unknown(repo_id, revision)}"
+        reason = f"{reason}, and {self._unknown(repo_id, revision, meant)}"
         return HubUnreachableError(hub_url(repo_id, revision), reason, repo_id=repo_id, revision=revision, status=error.status)
-
-    def _asked(self, repo_id: str, revision: str) -> HubCommit:
-        named = repo_id  # what the Hub calls it today
-        sha = revision
-        if not is_commit(revision):
-            sha, named = self._resolved(repo_id, revision)
-        listed = self.cache.listing(repo_id, sha)
-        if listed is None:
-            listed = listed_files(self._tree(named, sha, repo_id, revision), repo_id)
-            self.cache.keep_listing(repo_id, sha, listed)
-        self.cache.set_ref(repo_id, revision, sha)
-        return HubCommit(repo_id, sha, revision, listed)
 
     def _resolved(self, repo_id: str, revision: str) -> tuple[str, str]:
         """The commit that a revision means, and the id that the repository has today."""
@@ -260,22 +255,24 @@ class Hub:
         logger.warning("The Hub dataset %s is called %s by now", repo_id, named)
         return sha, named
 
-    def _tree(self, named: str, sha: str, repo_id: str, revision: str) -> Iterator[Any]:
-        first = f"{self._api_url(named, 'tree', sha)}?recursive=true&expand=false"
-        return paged(lambda url: self._fetched(url, repo_id, revision), first, repo_id)
+    def _listed(self, repo_id: str, sha: str, named: str, revision: str) -> dict[str, HubFile]:
+        files = self.cache.listing(repo_id, sha)
+        if files is None:
+            first = f"{self._api_url(named, 'tree', sha)}?recursive=true&expand=false"
+            files = listed_files(paged(lambda url: self._fetched(url, repo_id, revision), first, repo_id), repo_id)
+            self.cache.keep_listing(repo_id, sha, files)
+        if not self.cache.tells_case():
+            check_case(files, repo_id)
+        return files
 
     def _fetched(self, url: str, repo_id: str, revision: str) -> HubAnswer:
         answer = self.answer(url)
-        if answer.status != 200:
-            raise refusal(
-                answer.status,
-                answer.headers,
-                repo_id=repo_id,
-                endpoint=self.endpoint,
-                revision=revision,
-                token=self.token(),
-            )
-        return answer
+        if answer.status == 200 and not answer.has_end():
+            answer = self.answer(url)
+        if answer.status == 200:
+            return answer
+        who = {"repo_id": repo_id, "endpoint": self.endpoint, "revision": revision, "token": self.token()}
+        raise refusal(answer.status, answer.headers, **who)  # type: ignore[arg-type]
 
     def answer(self, url: str) -> HubAnswer:
         """The answer to a GET, tried until there is one; see `HubRequests.answer`.
@@ -297,26 +294,10 @@ def client_package() -> Any:
     return huggingface_hub
 
 
-def _check_endpoint(endpoint: str) -> None:
-    try:
-        origin_of(endpoint)
-    except DownloadError as error:
-        raise ConfigurationError(
-            f"The address of the Hub is {redact(endpoint)!r}, which is no http(s) URL. Mend HF_ENDPOINT or hub_endpoint."
-        ) from error
-
-
 def _check_names(repo_id: str, revision: str) -> None:
-    if not is_repo_id(repo_id):
-        raise ConfigurationError(f"{repo_id!r} is no name of a dataset on the Hub. {_REPO_ADVICE}.")
+    if not isinstance(repo_id, str) or not is_repo_id(repo_id):
+        raise ConfigurationError(f"{repo_id!r} is no name of a dataset on the Hub. Write it as org/name.")
+    if not isinstance(revision, str):
+        raise ConfigurationError(f"{revision!r} is no revision of {repo_id!r}. Give a branch, a tag or a commit as a text.")
     if not is_inner_path(revision) or any(letter.isspace() or not letter.isprintable() for letter in revision):
         raise RevisionNotFoundError(repo_id, revision)  # no ref of git has such a name, and it would be a path
-
-
-def _checked(token: str) -> str:
-    """A token that fits into a header: one that does not would be shown by the error of whoever sends it."""
-    text = token.strip()
-    if not text or not text.isascii() or not text.isprintable() or " " in text:
-        what = "is empty" if not text else "holds what no token holds (a space, a line break or a letter beyond ASCII)"
-        raise InvalidTokenError(f"The token for the Hub {what}", advice="Mend HF_TOKEN or token=, or pass token=False")
-    return text

@@ -46,6 +46,15 @@ class HubCache:
         """
         return os.path.join(self.root, "--".join(("datasets", *repo_id.split("/"))))
 
+    def tells_case(self) -> bool:
+        """Whether the disk tells capital letters from small ones, as far as the name of the cache shows it."""
+        folder, name = os.path.split(os.path.abspath(self.root))
+        other = name.swapcase()
+        try:
+            return name == other or not os.path.samefile(self.root, os.path.join(folder, other))
+        except OSError:
+            return True
+
     # -- what a revision means -----------------------------------------------------------------------------------------
 
     def ref(self, repo_id: str, revision: str) -> str | None:

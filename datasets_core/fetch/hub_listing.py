@@ -118,6 +118,23 @@ def _file_of(item: Mapping[str, Any], repo_id: str) -> HubFile:
     return HubFile(path, size, oid, sha256, xet if isinstance(xet, str) and _SHA256.fullmatch(xet) else None)
 
 
+def check_case(paths: Iterable[str], repo_id: str) -> None:
+    """Refuse paths that are one on a disk on which `A` and `a` are.
+
+    Raises:
+        HubError: it names the two.
+    """
+    seen: dict[str, str] = {}
+    for path in paths:
+        other = seen.setdefault(path.casefold(), path)
+        if other != path:
+            raise HubError(
+                repo_id,
+                f"has the files {_shown(other)} and {_shown(path)}, which are one on this disk",
+                "Let HF_HUB_CACHE name a folder on a disk that tells capital letters from small ones",
+            )
+
+
 def is_inner_path(path: str) -> bool:
     r"""Whether a path of a repository leads to a file below the folder that it is put into, on every system.
 

@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from datasets_core import due
 from datasets_core.config import settings
-from datasets_core.errors import DownloadError
+from datasets_core.errors import ConfigurationError, DownloadError, InvalidTokenError
 from datasets_core.fetch.http import Credentials, TransientError, next_hop, origin_of, transport_failures
 from datasets_core.fetch.hub_listing import malformed
 from datasets_core.fetch.retry import RetryPolicy
@@ -64,6 +64,14 @@ class HubAnswer:
     body: bytes
     following: str | None = None
 
+    def has_end(self) -> bool:
+        """Whether the body ends as a list or an object does: one that was cut under way does not.
+
+        >>> HubAnswer("https://hub", 200, {}, b'{"sha": "ab').has_end()
+        False
+        """
+        return self.body.rstrip()[-1:] in (b"]", b"}")
+
     def json(self, repo_id: str) -> Any:
         """The body as a value.
 
@@ -102,6 +110,7 @@ class HubRequests:
         """
         seconds = settings().hub_timeout_seconds
         failures, end = 0, time.monotonic() + seconds
+        longest = end  # for a Hub that is not well, and does not say when it will be
         while True:
             due.check()
             try:
@@ -119,7 +128,11 @@ class HubRequests:
             if failures >= self.policy.tries:
                 raise UnansweredError(f"it answers {answer.status}", status=answer.status)
             logger.info("%s answers %d, try %d of %d", redact(url), answer.status, failures, self.policy.tries)
-            self.policy.pause(failures, pause_asked(answer.headers))
+            asked = pause_asked(answer.headers)
+            left = longest - time.monotonic()
+            if answer.status >= 500 and asked is None and left <= 0:
+                raise UnansweredError(f"it answers {answer.status}", status=answer.status)
+            self.policy.pause(failures, asked, within=left if answer.status >= 500 and asked is None else None)
             end = time.monotonic() + seconds
 
     def _followed(self, url: str, end: float) -> HubAnswer:
@@ -215,3 +228,30 @@ def pause_asked(headers: Mapping[str, str]) -> str | None:
     """
     found = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("ratelimit", ""))
     return found[1] if found else headers.get("retry-after")
+
+
+def check_endpoint(endpoint: str) -> None:
+    """Raise where an address is none of a Hub.
+
+    Raises:
+        ConfigurationError: it is no http(s) URL.
+    """
+    try:
+        origin_of(endpoint)
+    except DownloadError as error:
+        raise ConfigurationError(
+            f"The address of the Hub is {redact(endpoint)!r}, which is no http(s) URL. Mend HF_ENDPOINT or hub_endpoint."
+        ) from error
+
+
+def checked_token(token: str) -> str:
+    """A token that fits into a header: one that does not would be shown by the error of whoever sends it.
+
+    Raises:
+        InvalidTokenError: it does not.
+    """
+    text = token.strip()
+    if not text or not text.isascii() or not text.isprintable() or " " in text:
+        what = "is empty" if not text else "holds what no token holds (a space, a line break or a letter beyond ASCII)"
+        raise InvalidTokenError(f"The token for the Hub {what}", advice="Mend HF_TOKEN or token=, or pass token=False")
+    return text

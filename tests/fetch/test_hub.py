@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub import snapshot_download
+from huggingface_hub import ResolvedRevision, snapshot_download
 
 from datasets_core import config
 from datasets_core.errors import (
@@ -130,6 +130,18 @@ def test_an_endpoint_may_have_a_path(policy: RetryPolicy, site: Any, faults: Any
 # -- the Hub says no
 
 
+def test_the_client_reads_the_refs_that_we_write(hub: Any) -> None:
+    repo = hub.repo("org/name", FILES)
+    snapshot_download("org/name", repo_type="dataset", endpoint=hub.url, cache_dir=hub.cache_dir, token=False)
+    repo.branch("refs/pr/1")
+    Hub.of().commit("org/name", "refs/pr/1")
+    for revision in ("main", "refs/pr/1"):
+        folder = snapshot_download(
+            "org/name", repo_type="dataset", revision=revision, cache_dir=hub.cache_dir, local_files_only=True
+        )
+        assert Path(folder).name == repo.sha
+
+
 def test_a_repository_that_is_missing_says_whether_somebody_asked(hub: Any, asking: Callable[..., Hub]) -> None:
     with pytest.raises(RepositoryNotFoundError, match="no token was sent"):
         asking().commit("org/none")
@@ -197,7 +209,7 @@ def test_what_is_no_name_of_a_repository_is_refused_before_anything_is_asked(hub
 )
 def test_an_info_that_names_no_commit_is_an_error(hub: Any, body: bytes, found: str) -> None:
     hub.repo("org/name", FILES)
-    hub.fail(hub.faults.wrong(body), "info")
+    hub.fail(hub.faults.wrong(body), "info", times=None)
     with pytest.raises(HubError, match=found):
         Hub.of().commit("org/name")
     assert not (hub.cache_dir / "datasets--org--name").exists()
@@ -259,12 +271,65 @@ def test_a_hub_that_is_not_there_is_done_without(
         asking.commit("org/other")
 
 
-def test_a_tree_that_does_not_come_leaves_what_was_known_of_the_branch(hub: Any, asking: Callable[..., Hub]) -> None:
+def test_where_the_hub_told_the_commit_no_older_one_is_taken(hub: Any, asking: Callable[..., Hub]) -> None:
     repo = hub.repo("org/name", FILES)
     before = asking().commit("org/name")
     repo.commit({"new.csv": "a\n"})
     hub.fail(hub.faults.status(500), "tree", times=None)
-    assert asking().commit("org/name") == before
+    with pytest.raises(HubUnreachableError, match=f"the commit {repo.sha}, which 'main' is by now"):
+        asking().commit("org/name")
+    assert HubCache(str(hub.cache_dir)).ref("org/name", "main") == before.sha
+
+
+def test_where_the_listing_does_not_come_the_snapshot_of_that_commit_is_taken(hub: Any, asking: Callable[..., Hub]) -> None:
+    repo = hub.repo("org/name", FILES)
+    snapshot_download("org/name", repo_type="dataset", endpoint=hub.url, cache_dir=hub.cache_dir, token=False)
+    shutil.rmtree(hub.cache_dir / "datasets--org--name" / "trees")
+    hub.fail(hub.faults.status(500), "tree", times=None)
+    found = asking().commit("org/name")
+    assert (found.sha, found.revision, found.is_whole, sorted(found.files)) == (repo.sha, "main", False, NAMES)
+
+
+@pytest.mark.parametrize("kind", ["info", "tree"])
+def test_an_answer_that_was_cut_under_way_is_asked_for_again(hub: Any, kind: str) -> None:
+    hub.repo("org/name", FILES)
+    hub.fail(hub.faults.shortened(10), kind)
+    assert sorted(Hub.of().commit("org/name").files) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("code", "headers", "tries"), [(503, {}, 5), (500, {}, 5), (429, {}, 5), (503, {"Retry_After": "9"}, 5)]
+)
+def test_a_hub_that_is_not_well_is_waited_for_as_long_as_a_silent_one(
+    hub: Any, asking: Callable[..., Hub], clock: Any, code: int, headers: dict[str, str], tries: int
+) -> None:
+    hub.fail(hub.faults.status(code, **headers), times=None)
+    with pytest.raises(HubUnreachableError):
+        asking().commit("org/name")
+    assert len(hub.requests) == tries
+    assert all(pause <= 5 for pause in clock.pauses) == (not headers)
+
+
+def test_the_type_of_the_client_for_resolved_revisions_is_its_commit(hub: Any) -> None:
+    repo = hub.repo("org/name", FILES)
+    resolved = ResolvedRevision(repo.sha, "main")
+    repo.commit({"new.csv": "a\n"})
+    assert sorted(Hub.of().commit("org/name", resolved).files) == NAMES
+
+
+def test_a_disk_that_takes_two_files_for_one_is_told(hub: Any, asking: Callable[..., Hub]) -> None:
+    hub.repo("org/name", {"A.csv": "a\n", "a.csv": "a\n"})
+    asked = asking()
+    assert len(asked.commit("org/name").files) == 3
+    (hub.cache_dir.parent / hub.cache_dir.name.swapcase()).symlink_to(hub.cache_dir)
+    with pytest.raises(HubError, match=r"'A\.csv' and 'a\.csv', which are one on this disk"):
+        asked.commit("org/name")
+
+
+@pytest.mark.parametrize("revision", [1, 1.0, b"main", Path("main")])
+def test_a_revision_is_a_text(revision: Any) -> None:
+    with pytest.raises(ConfigurationError, match="is no revision"):
+        Hub.of().commit("org/name", revision)
 
 
 # -- offline
