@@ -282,6 +282,13 @@ class LiveJob:
                 yield from self.whole.apart(made)
 
     @property
+    def stands_alone(self) -> bool:
+        """See `RowJob.stands_alone`."""
+        if self.count == 1:
+            return True
+        return not self.splits.builder.is_of_old_datasets and self.splits.why_one_piece(self.split) is None
+
+    @property
     def whole(self) -> LiveJob:
         """The split as its author wrote it."""
         return dataclasses.replace(self, index=0, count=1)

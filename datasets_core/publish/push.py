@@ -72,6 +72,7 @@ def push(
     hub = hub or Hub.of(target.token)
     writer = HubWriter(hub, target.repo_id, revision=target.revision, create_pr=target.create_pr)
     before = writer.open(private=target.private)
+    write_card(_state(writer, before), [PushedSplit(name, 0, 0, 0, 0) for name in shards])  # refuses before a row is made
     with _folder() as folder:
         sent = _Upload(writer, target, before, folder)
         sent.run(shards)
@@ -234,11 +235,14 @@ class _Commit:
                     replaced_bytes=old,
                 )
             )
-        readme, infos = self._writer.text(before, _README), self._writer.text(before, _INFOS)
-        texts = self._write_card(RepositoryState(readme, infos, tuple(before.files)), splits)
+        texts = self._write_card(_state(self._writer, before), splits)
         yield _README, texts.readme
         if texts.dataset_infos is not None:
             yield _INFOS, texts.dataset_infos
+
+
+def _state(writer: HubWriter, commit: HubCommit) -> RepositoryState:
+    return RepositoryState(writer.text(commit, _README), writer.text(commit, _INFOS), tuple(commit.files))
 
 
 @contextmanager

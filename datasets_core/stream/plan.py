@@ -66,9 +66,11 @@ class Plan:
         >>> Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()._plan.divides(2)
         True
         """
+        if count == 1:
+            return True
         place, part = self._part(count, 0, is_contiguous=True)
         if isinstance(self.source, RowsOfJobs):
-            return place == 0 and count <= self.num_shards
+            return place == 0 and count <= self.num_shards and all(job.stands_alone for job in self.source.jobs)
         return part.is_contiguous and place == self._first_seeing(Ordered(self.source))[0]
 
     def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:

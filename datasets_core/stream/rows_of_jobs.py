@@ -26,6 +26,11 @@ from datasets_core.stream.rows_by_place import OneOrder
 class RowJob(Protocol):
     """Makes rows."""
 
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it gives the same rows by itself as in the order of all."""
+        ...
+
     def batches(self, skip: int, *, in_order: bool) -> Generator[pa.RecordBatch]:
         """The rows behind the first `skip`, as they are made; each time from the beginning.
 
