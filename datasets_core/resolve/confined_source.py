@@ -15,6 +15,7 @@ from datasets_core.config import settings
 from datasets_core.confine.children import Children
 from datasets_core.confine.confined_builder import ConfinedBuilder, Confinement, confined_class
 from datasets_core.confine.granted import Granted, check_folder
+from datasets_core.fetch.hub_listing import HubCommit
 from datasets_core.meta.checksum_file import CHECKSUMS_NAME
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
@@ -30,6 +31,11 @@ class ConfinedSource:
 
     request: Request
     standing: Standing
+
+    @property
+    def commit(self) -> HubCommit | None:
+        """What the repository holds that it comes from; None for a folder."""
+        return self.standing.commit
 
     @property
     def config_names(self) -> list[str]:

@@ -98,8 +98,7 @@ class HubStanding(Standing):
     def __init__(self, checkout: Checkout, name: str, hub: Hub) -> None:
         super().__init__(checkout.path(name))
         self._checkout, self._name, self._hub = checkout, name, hub
-        self.commit = checkout.commit
-        self.repo_id, self.commit_sha = self.commit.repo_id, self.commit.sha
+        self.commit: HubCommit = checkout.commit
 
     @property
     def base_path(self) -> str:

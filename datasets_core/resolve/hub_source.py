@@ -12,6 +12,7 @@ from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, Emp
 from datasets_core.meta.config_entries import Card
 from datasets_core.meta.data_files import DataFilesDict, infer_data_files
 from datasets_core.resolve.folder import FolderSource, joined_card
+from datasets_core.resolve.from_cache import reference_of
 from datasets_core.resolve.hub_commits import HubCommits
 from datasets_core.resolve.request import Request
 from datasets_core.store.manifest import Manifest
@@ -53,6 +54,7 @@ class HubSource(FolderSource):
         """See `Source.builder`."""
         made = super().builder()
         made.commit_sha = self.commit.sha
+        made.hub_reference = reference_of(self.request, self.commit.repo_id, self.commit.revision, self.commit.sha)
         return made
 
     @property

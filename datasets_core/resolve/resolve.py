@@ -52,6 +52,12 @@ def resolve(request: Request) -> DatasetBuilder:
     source = source_of(request)
     try:
         builder = source.builder()
+    except OfflineError:
+        commit = getattr(source, "commit", None)
+        built = None if commit is None else _built_of_hub(source.request, commit.repo_id, commit.sha)
+        if built is None:
+            raise
+        return built.builder()
     except UnknownVersionError as error:
         before = _prepared_before(source, f"lists no version {error.version!r}")
         if before is None:
@@ -116,7 +122,10 @@ def _source_of_missing(request: Request, local: str) -> Source:
         except OfflineError as error:
             error.add_note(f"There is no folder, script or data file {local}, so it was taken for a dataset of the Hub.")
             refusal = error
-    prepared = prepared_source(request)
+            if (built := _built_of_hub(request, request.path, request.revision)) is not None:
+                return built
+    is_local = not isinstance(refusal, OfflineError) or local.endswith(".py")
+    prepared = prepared_source(request, is_local=is_local)
     if prepared is not None:
         return prepared
     if refusal is not None:
@@ -132,15 +141,23 @@ def _may_be_repository(path: str) -> bool:
 
 
 def _repository(request: Request, commits: HubCommits, commit: HubCommit) -> Source:
-    """A repository of the Hub: its script, or its data files."""
-    script = f"{commit.repo_id.rpartition('/')[2]}.py"
-    if script in commit.files:
-        from datasets_core.resolve.hub_script import script_source  # runs scripts, which data do without
+    """A repository of the Hub: its script, or its data files; what was built of it, where those are known in part only."""
+    if not commit.is_whole and (built := _built_of_hub(request, commit.repo_id, commit.sha)) is not None:
+        return built
+    from datasets_core.resolve.hub_script import script_of, script_source
 
+    if script_of(commit) is not None:
         return script_source(request, commits.hub, commit)
     from datasets_core.resolve.hub_source import HubSource  # reads cards, which other kinds do without
 
     return HubSource.of(request, commits, commit)
+
+
+def _built_of_hub(request: Request, repo_id: str, revision: str | None) -> Source | None:
+    """What stands built of a repository that cannot be asked, of that very revision."""
+    from datasets_core.resolve.from_cache import hub_prepared
+
+    return hub_prepared(request, repo_id, revision)
 
 
 def _source_at_hub_url(request: Request) -> Source:
@@ -154,7 +171,14 @@ def _source_at_hub_url(request: Request) -> Source:
     if None not in (place.revision, request.revision) and place.revision != request.revision:
         raise ConfigurationError(f"{request.path!r} names a revision, and revision={request.revision!r} another. Say it once.")
     commits = commits_of(request)
-    commit = commits.commit(place.repo_id, place.revision or request.revision)
+    try:
+        commit = commits.commit(place.repo_id, place.revision or request.revision)
+    except OfflineError:
+        inside = replace(request, data_dir=place.path) if place.path else request
+        built = _built_of_hub(inside, place.repo_id, place.revision or request.revision)
+        if built is None:
+            raise
+        return built
     if not place.path:
         return _repository(request, commits, commit)
     if place.path in commit.files:

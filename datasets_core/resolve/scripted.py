@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.fetch.hub_listing import HubCommit
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.resolve.from_cache import reference_of
 from datasets_core.resolve.request import DEFAULT, Request
 from datasets_core.resolve.standing import Standing
 from datasets_core.scripting.modules import Script
@@ -22,6 +24,11 @@ class ScriptSource:
 
     request: Request
     standing: Standing
+
+    @property
+    def commit(self) -> HubCommit | None:
+        """What the repository holds that it comes from; None for a folder."""
+        return self.standing.commit
 
     @property
     def builder_class(self) -> type[DatasetBuilder]:
@@ -77,17 +84,21 @@ def made(
     info: DatasetInfo | None,
 ) -> DatasetBuilder:
     """The builder of a script, which `make` makes of what any builder is told."""
+    commit = standing.commit
     builder = asked.builder(
         make,
         asked.options,
         dataset_name=standing.dataset_name,
         config_name=asked.name,
         base_path=standing.base_path,
-        repo_id=standing.repo_id,
+        repo_id=None if commit is None else commit.repo_id,
         hash=standing.identity(script),
         data_dir=asked.data_dir,
         data_files=data_files,
         info=info,
     )
-    builder.script_digest, builder.commit_sha = script.digest, standing.commit_sha
+    builder.script_digest = script.digest
+    if commit is not None:
+        builder.commit_sha = commit.sha
+        builder.hub_reference = reference_of(asked, commit.repo_id, commit.revision, commit.sha)
     return builder

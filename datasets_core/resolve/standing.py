@@ -7,6 +7,7 @@ import os
 
 from datasets_core.confine.children import Home
 from datasets_core.confine.own_files import OwnFiles
+from datasets_core.fetch.hub_listing import HubCommit
 from datasets_core.meta.config_entries import Card
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
@@ -23,12 +24,10 @@ class Standing:
         script: its path.
 
     Attributes:
-        repo_id: the repository that it comes from; None for a folder.
-        commit_sha: the commit of that repository.
+        commit: the commit of a repository that it comes from; None for a folder.
     """
 
-    repo_id: str | None = None
-    commit_sha: str | None = None
+    commit: HubCommit | None = None
 
     def __init__(self, script: str) -> None:
         self.script = script
