@@ -11,6 +11,8 @@ from datasets_core.errors import HubError
 from datasets_core.fetch.hub_url import hub_url
 
 _OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_PART = r"(?!\.{1,2}(?:/|\Z))[^/\\\0\ud800-\udfff]+"  # halves of letters are in no file's name
+_INNER_PATH = re.compile(rf"(?![A-Za-z]:/){_PART}(?:/{_PART})*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ADVICE = "Nothing was taken from it: tell its owner, or see that HF_ENDPOINT is the address of a Hub"
 
@@ -89,12 +91,14 @@ def listed_files(items: Iterable[object], repo_id: str) -> dict[str, HubFile]:
         if file.path in files:
             raise malformed(repo_id, f"has a listing with {_shown(file.path)} twice in it")
         files[file.path] = file
+    folders: set[str] = set()
     for path in files:
-        above = path
-        while "/" in above:
+        above = path.rpartition("/")[0]
+        while above and above not in folders:
+            folders.add(above)
             above = above.rpartition("/")[0]
-            if above in files:
-                raise malformed(repo_id, f"has a listing in which {_shown(above)} is both a file and a folder")
+    if not folders.isdisjoint(files):
+        raise malformed(repo_id, f"has a listing in which {_shown(min(folders & files.keys()))} is both a file and a folder")
     return dict(sorted(files.items()))
 
 
@@ -141,9 +145,7 @@ def is_inner_path(path: str) -> bool:
     >>> is_inner_path("data/a b.csv"), is_inner_path("../a"), is_inner_path("/a"), is_inner_path("a\\b"), is_inner_path("a//b")
     (True, False, False, False, False)
     """
-    if "\\" in path or "\0" in path or re.search("[\ud800-\udfff]", path):  # halves of letters are in no file's name
-        return False
-    return all(part not in ("", ".", "..") for part in path.split("/")) and not re.match(r"[A-Za-z]:/", path)
+    return _INNER_PATH.fullmatch(path) is not None
 
 
 def malformed(repo_id: str, found: str) -> HubError:
