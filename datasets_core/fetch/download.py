@@ -14,10 +14,11 @@ from datasets_core.config import settings
 from datasets_core.errors import (
     ArchiveError,
     DataFilesNotFoundError,
+    DownloadError,
     MissingChecksumError,
     NonMatchingChecksumError,
 )
-from datasets_core.fetch.cache import CachedFile, DownloadCache, Request, check_version
+from datasets_core.fetch.cache import DownloadCache, Request, check_version
 from datasets_core.fetch.checksum import (
     REGISTER_IT,
     FileRecord,
@@ -30,6 +31,7 @@ from datasets_core.fetch.checksum import (
 )
 from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.http import Credentials, Guard, HttpClient
+from datasets_core.fetch.hub_url import is_hub_url
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch, each, stage
 from datasets_core.fetch.registered_files import entry_of, file_by_hand, registrable
@@ -40,6 +42,7 @@ from datasets_core.redact import redact
 
 if TYPE_CHECKING:
     from datasets_core.fetch.extract import ExtractionCache
+    from datasets_core.fetch.hub_downloads import HubDownloads
     from datasets_core.fetch.listing import ArchiveIterable, FilesIterable
 
 _FILE_SCHEME = "file://"
@@ -109,6 +112,7 @@ class DownloadManager:
         self._records: dict[str, FileRecord] = {}
         self._caches: dict[str, DownloadCache] = {}
         self._extracted: dict[str, ExtractionCache] = {}
+        self._hub_files: HubDownloads | None = None
         self._client = HttpClient(user_agent=self.download_config.user_agent, proxies=self.download_config.proxies)
 
     def guarded(self, guard: Guard) -> None:
@@ -160,10 +164,12 @@ class DownloadManager:
         self._check_that_all_are_registered(asked)
         places: dict[str, str] = {}
         title = self.download_config.download_desc or "Downloading"
-        with self._client, self._stage(title, total=self._total(asked)) as watch:
-            slow = [url for url in asked if self._is_slow(url)]
+        on_hub = self._on_hub(asked)
+        with self._client, self._stage(title, total=self._total(asked, on_hub)) as watch:
+            found = self._from_hub(on_hub, watch) if on_hub else {}
+            slow = [url for url in asked if url not in on_hub and self._is_slow(url)]
             fetched = each(lambda url: self._fetched(url, watch), slow, watch, threads=self._threads())
-            found = dict(zip(slow, fetched, strict=True))
+            found.update(zip(slow, fetched, strict=True))
             for url in asked:
                 path, record = found.get(url) or self._fetched(url, watch)
                 places[url], self._records[url] = path, record
@@ -178,9 +184,11 @@ class DownloadManager:
         """
         asked = list(dict.fromkeys(urls))
         watch, cache = Watch(), self._cache()
+        listed = {url: self._hub.file(url).etag for url in asked if is_hub_url(url)}
+        others = [url for url in asked if url not in listed]
         with self._client:
-            found = each(lambda url: cache.version(self._request(url, url, watch)), asked, watch, threads=self._threads())
-        return dict(zip(asked, found, strict=True))
+            found = each(lambda url: cache.version(self._request(url, url, watch)), others, watch, threads=self._threads())
+        return {**listed, **dict(zip(others, found, strict=True))}
 
     def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
         """Fetch files by a function of your own, each once.
@@ -238,15 +246,22 @@ class DownloadManager:
 
         if isinstance(path_or_buf, (str, os.PathLike)):
             place = self._local(os.fspath(path_or_buf))
-            known = self._cache().known(place)
-            return iter_archive(place, known_as=redact(known.url) if known else None)
+            url, _ = self._origin(place) or (None, None)
+            return iter_archive(place, known_as=redact(url) if url else None)
         return iter_archive(path_or_buf)
 
     def iter_files(self, paths: Any) -> FilesIterable:
         """The given files, and those below the given folders, sorted; hidden ones (`.`, `__`) in folders are left out."""
         from datasets_core.fetch.listing import iter_files
 
-        return iter_files([self._resolved(path) for path in leaves(paths)])
+        return iter_files([place for path in leaves(paths) for place in self._walked(path)])
+
+    def _walked(self, path: str) -> list[str]:
+        """Where a file or a folder is; the files of a folder on the Hub are fetched."""
+        place = self._resolved_text(path)
+        if not is_hub_url(place):
+            return [self._resolved(path)]
+        return list(self._downloaded(self._hub.below(place)).values())
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
         """Size and sha256 of everything that was downloaded, by URL (secrets in it hidden)."""
@@ -332,6 +347,49 @@ class DownloadManager:
             return place, self._local_record(url, place)
         return self._by_hand(url, place) or self._from_cache(url, place, watch)
 
+    def _on_hub(self, asked: Iterable[str]) -> dict[str, str]:
+        """The URLs of files of the Hub among those that are asked for, but for files that were fetched by hand."""
+        places = {url: self._resolved_text(url) for url in asked if not _is_plain(url)}
+        return {url: place for url, place in places.items() if is_hub_url(place) and self._by_hand(url, place) is None}
+
+    def _from_hub(self, places: Mapping[str, str], watch: Watch) -> dict[str, tuple[str, FileRecord]]:
+        """Files of the Hub, which come with the hash that it lists, into the cache that its tools share."""
+        found = self._hub.fetch(
+            list(dict.fromkeys(places.values())),
+            watch,
+            threads=self.download_config.num_proc,
+            is_hashed=self.verification is VerificationMode.ALL_CHECKS,
+        )
+        for url, place in places.items():
+            self._check_on_hub(url, place, found[place][1])
+        return {url: (found[place][0], self._recorded(found[place][1])) for url, place in places.items()}
+
+    def _check_on_hub(self, url: str, place: str, record: FileRecord) -> None:
+        """Compare a file of the Hub with what is on record of it besides the Hub's own list."""
+        known = self.identities.get(place)
+        if known is not None and known != self._hub.file(place).etag:
+            raise DownloadError(place, "it changed while the dataset was prepared", advice="Load the dataset again")
+        if self._is_enforced and (entry := self._entry(url, place)) is not None:
+            check_registered(redact(url), entry.record, record)
+        else:
+            check_file(url, self._expected_of(url), record, self.verification)
+
+    @property
+    def _hub(self) -> HubDownloads:
+        if self._hub_files is None:
+            from datasets_core.fetch.hub_downloads import HubDownloads  # 5 ms that other files do without
+
+            self._hub_files = HubDownloads(self.download_config, policy=self._retries)
+        return self._hub_files
+
+    def _origin(self, place: str) -> tuple[str, str | None] | None:
+        """The URL and the sha256 of a file that was fetched, by where it is."""
+        on_hub = None if self._hub_files is None else self._hub_files.known(place)
+        if on_hub is not None:
+            return on_hub[0], on_hub[1].checksum
+        known = self._cache().known(place)
+        return None if known is None else (known.url, known.sha256)
+
     def _from_cache(self, url: str, place: str, watch: Watch) -> tuple[str, FileRecord]:
         wanted = self._request(url, place, watch)
         try:
@@ -368,15 +426,19 @@ class DownloadManager:
         place = self._resolved(path)
         if files.is_url(place):
             return str(self.download(path))
-        if not os.path.abspath(place).startswith(os.path.abspath(self._cache().folder) + os.sep):
+        if self._origin(place) is None and not os.path.abspath(place).startswith(
+            os.path.abspath(self._cache().folder) + os.sep
+        ):
             self.local_paths.add(place)
         return place
 
     def _with_local_end(self, url: str) -> str:
-        """A chained URL whose archive lies behind http, with that archive fetched."""
+        """A chained URL whose archive lies behind http or on the Hub, with that archive fetched."""
         inner, mark, outer = url.rpartition("::")
-        if not mark or not files.is_http(outer):
+        if not mark or not (files.is_http(outer) or is_hub_url(outer)):
             return url
+        if is_hub_url(outer) and self._by_hand(outer, outer) is None:
+            return f"{inner}::{self._from_hub({outer: outer}, Watch())[outer][0]}"
         path, _ = self._by_hand(outer, outer) or self._from_cache(outer, outer, Watch())
         return f"{inner}::{path}"
 
@@ -464,20 +526,20 @@ class DownloadManager:
         place = self._local(path)
         if not os.path.exists(place):
             raise DataFilesNotFoundError(f"{place} does not exist. Check the path.")
-        known: CachedFile | None = self._cache().known(place)
+        url, sha256 = self._origin(place) or (None, None)
         try:
             return self._extractions().extract(
                 place,
-                identity=known.sha256 if known else None,
-                name=known.url.partition("?")[0] if known else None,
+                identity=sha256,
+                name=url.partition("?")[0] if url else None,
                 force=self.download_config.force_extract,
                 on_bytes=watch.told,
                 skips_junk=self.skips_junk,
             )
         except ArchiveError as error:
-            if known is None:
+            if url is None:
                 raise
-            raise type(error)(redact(known.url), error.reason, advice=error.advice) from error
+            raise type(error)(redact(url), error.reason, advice=error.advice) from error
 
     # -- all of them
 
@@ -495,9 +557,11 @@ class DownloadManager:
         chosen = self.download_config.cache_dir
         return os.path.join(os.fspath(chosen), "extracted") if chosen else settings().extracted_dir
 
-    def _total(self, urls: Iterable[str]) -> int | None:
-        sizes = [self._expected_of(url).num_bytes for url in urls]
-        return None if None in sizes else sum(size or 0 for size in sizes)
+    def _total(self, urls: Iterable[str], on_hub: Mapping[str, str]) -> int | None:
+        """Bytes of all files, where they are known; of those on the Hub, of what has to be fetched."""
+        sizes = [self._expected_of(url).num_bytes for url in urls if url not in on_hub]
+        missing = self._hub.missing_bytes(on_hub.values()) if on_hub else 0
+        return None if None in sizes else missing + sum(size or 0 for size in sizes)
 
     def _stage(self, name: str, *, total: int | None = None) -> AbstractContextManager[Watch]:
         return stage(name, total=total, is_shown=not self.download_config.disable_tqdm)

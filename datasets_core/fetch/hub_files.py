@@ -50,6 +50,9 @@ class HubFiles:
         force: files are fetched although they are there.
         is_hashed: the bytes of a file that is there are compared too, not only their number.
         local_only: nothing is fetched.
+
+    Attributes:
+        is_closed: whether nothing is fetched, for that reason or another.
     """
 
     def __init__(
@@ -66,8 +69,8 @@ class HubFiles:
         self.hub, self.commit = hub, commit
         self._client, self._policy = client or HttpClient(), policy or hub.policy
         self._is_hashed = is_hashed
-        self._is_closed = local_only or hub.local_only or settings().offline
-        self._force = force and not self._is_closed
+        self.is_closed = local_only or hub.local_only or settings().offline
+        self._force = force and not self.is_closed
         self._records: dict[str, FileRecord] = {}  # by etag
 
     def listed(self, path: str) -> HubFile:
@@ -79,7 +82,7 @@ class HubFiles:
         """
         found = self.commit.files.get(path)
         if found is None and not self.commit.is_whole:
-            raise self._not_here(path)
+            raise self.not_here(path)
         if found is None:
             raise DataFilesNotFoundError(f"{self.commit.url(path)} does not exist. Check the path and the revision.")
         return found
@@ -94,21 +97,27 @@ class HubFiles:
         return self._records[file.etag]
 
     def held(self, path: str) -> str | None:
-        """Where a file is in the cache, whoever put it there; None where it is not, or not as it should be.
+        """Where a file is in the cache, whoever put it there; None where it has to be fetched.
 
         Raises:
             NonMatchingChecksumError: it is not as it should be, and nothing may be fetched.
         """
         file = self.listed(path)
         place = self._place(file)
+        if self._force:
+            return None
         if self._is_sound(place, file):
             return place
         return self._linked(file) if self._is_sound(self._blob(file), file) else None
 
+    def is_there(self, file: HubFile) -> bool:
+        """Whether the cache has something of that size in the file's place."""
+        return self._has_size(self._place(file), file) or self._has_size(self._blob(file), file)
+
     def missing(self, paths: Iterable[str]) -> list[HubFile]:
         """What would be fetched for these files: each content once."""
         listed = {file.etag: file for file in map(self.listed, paths)}
-        return [file for file in listed.values() if self._force or self.held(file.path) is None]
+        return [file for file in listed.values() if self.held(file.path) is None]
 
     def fetch(self, paths: Sequence[str], watch: Watch, *, threads: int | None = None) -> dict[str, str]:
         """Have files on this disk.
@@ -130,8 +139,8 @@ class HubFiles:
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         missing = {file.etag: file for file in self.missing(paths)}
-        if missing and self._is_closed:
-            raise self._not_here(next(iter(missing.values())).path)
+        if missing and self.is_closed:
+            raise self.not_here(next(iter(missing.values())).path)
         if missing:
             self._fetch_all(missing, watch, _threads() if threads is None else threads)
         return {path: self._linked(self.listed(path)) for path in paths}
@@ -218,7 +227,7 @@ class HubFiles:
             what, expected, found = "hash", file.etag, etag
         else:
             return True
-        if self._is_closed:
+        if self.is_closed:
             advice = "Delete it from the cache, and fetch it again"
             raise NonMatchingChecksumError(path, expected=expected, found=found, what=what, advice=advice, is_optional=False)
         logger.warning("%s has %s %s, %s is listed: it is fetched again.", path, what, found, expected)
@@ -255,7 +264,8 @@ class HubFiles:
         said = f"is not in the hub cache, and {self.hub.endpoint} cannot be reached ({reason})"
         return HubUnreachableError(self.commit.url(path), said, repo_id=self.commit.repo_id, revision=self.commit.revision)
 
-    def _not_here(self, path: str) -> OfflineError:
+    def not_here(self, path: str) -> OfflineError:
+        """The error of a file that would have to be fetched, and may not be."""
         advice = OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
         return OfflineError(self.commit.url(path), _NOT_HERE, advice=advice)
 

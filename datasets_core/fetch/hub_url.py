@@ -49,6 +49,15 @@ def is_commit(revision: str | None) -> bool:
     return revision is not None and _COMMIT.fullmatch(revision) is not None
 
 
+def is_hub_url(url: str) -> bool:
+    """Whether a URL names something in a dataset repository of the Hub.
+
+    >>> is_hub_url("hf://datasets/org/name/a.csv"), is_hub_url("hf://org/model/a.bin"), is_hub_url("zip://a::hf://datasets/o/n/z")
+    (True, False, False)
+    """
+    return url.startswith(PREFIX) and "::" not in url
+
+
 def parse_hub_url(url: str) -> HubPath | None:
     """The repository, revision and path of an `hf://datasets/…` URL; None for anything else.
 

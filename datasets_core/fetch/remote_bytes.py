@@ -347,7 +347,9 @@ class RemoteBytes(io.RawIOBase):
         if not self._is_connected:
             self._client.enter_context(source.client)
             self._is_connected = True
-        response = self._response.enter_context(source.client.get(source.url, headers=headers, credentials=source.credentials))
+        response = self._response.enter_context(
+            source.client.get(source.url, headers=headers, credentials=source.credentials, judge=source.judge)
+        )
         if response.status == 206 and asks_part and self._continues(response, start):
             self._chunks, self._chunk, self._chunk_start = response.chunks(), b"", start
         elif response.status == 200:

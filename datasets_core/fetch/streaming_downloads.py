@@ -13,6 +13,7 @@ from datasets_core.errors import NonMatchingChecksumError
 from datasets_core.fetch.checksum import REGISTER_IT, FileRecord, VerificationMode, check_file, differ
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig
+from datasets_core.fetch.hub_url import is_hub_url
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch
 from datasets_core.fetch.remote import RemoteFile
@@ -24,6 +25,8 @@ from datasets_core.fetch.transfer import HttpSource, StoreSource
 from datasets_core.redact import redact
 
 logger = logging.getLogger(__name__)
+
+_AGAIN = "Load it again later, or tell the owner of the repository"
 
 
 class StreamingDownloadManager(DownloadManager):
@@ -142,14 +145,18 @@ class StreamingDownloadManager(DownloadManager):
 
     def iter_files(self, paths: Any) -> Any:
         """The given files, and those below the given folders, sorted; hidden ones (`.`, `__`) in folders are left out."""
-        given = tuple(path if isinstance(path, RemoteFile) else self._listed(path) for path in _leaves(paths))
+        given = tuple(place for path in _leaves(paths) for place in self._listed(path))
         if any(isinstance(path, RemoteFile) for path in given):
             return RemoteFiles(given, self._below)
         return super().iter_files(list(given))
 
-    def _listed(self, path: str) -> str | RemoteFile:
+    def _listed(self, path: str | RemoteFile) -> list[str | RemoteFile]:
+        if isinstance(path, RemoteFile):
+            return [path]
         place = self._resolved_text(path)
-        return self._remote(place) if files.is_http(place) else place
+        if is_hub_url(place):
+            return [self._remote(url) for url in self._hub.below(place)]
+        return [self._remote(place) if files.is_http(place) else place]
 
     def _below(self, path: str) -> Iterator[str]:
         return iter(super().iter_files(path))
@@ -185,13 +192,41 @@ class StreamingDownloadManager(DownloadManager):
             return self.fetch(url)  # the file around it is
         if (by_hand := self._by_hand(url, url)) is not None:
             return by_hand[0]
+        if is_hub_url(url):
+            return self._held_of_hub(url)
         found = self._cache().held(self._request(url, url, Watch()))
         if found is not None:
             self._records[url] = self._recorded(found.record)
         return None if found is None else found.path
 
+    def _held_of_hub(self, url: str) -> str | None:
+        found = self._hub.held(url, is_hashed=self.verification is VerificationMode.ALL_CHECKS)
+        if found is None:
+            return None
+        self._check_on_hub(url, url, found[1])
+        self._records[url] = self._recorded(found[1])
+        return found[0]
+
+    def _stream_of_hub(self, url: str) -> BinaryIO:
+        """The bytes of a file of the Hub as they come: of one in LFS; a small one is fetched, to be compared first."""
+        listed = self._hub.listed_record(url)
+        if listed.checksum is None or self.is_enforced(url):
+            return open(self._access.fetched(url), "rb")
+
+        def check(found: FileRecord) -> None:
+            if differ(listed, found):
+                raise NonMatchingChecksumError(
+                    url, expected=str(listed.checksum), found=str(found.checksum), advice=_AGAIN, is_optional=False
+                )
+            self._check_on_hub(url, url, found)
+            self._records[url] = self._recorded(found)
+
+        return open_remote(Wanted(self._hub.source(url), lambda: self._access.fetched_instead(url), check, listed))
+
     def stream(self, url: str) -> BinaryIO:
         """The bytes of a URL as they come; checked when all have come, where there is something on record."""
+        if is_hub_url(url):
+            return self._stream_of_hub(url)
         request = self._request(url, url, Watch())
 
         def check(found: FileRecord) -> None:
@@ -244,6 +279,9 @@ class StreamingDownloadManager(DownloadManager):
 
     def is_enforced(self, url: str) -> bool:
         """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
+        if is_hub_url(url):
+            is_registered = self._is_enforced and getattr(self._entry(url), "checksum", None) is not None
+            return is_registered or self.verification is VerificationMode.ALL_CHECKS
         request = self._request(url, url, Watch())
         return request.mode is VerificationMode.ALL_CHECKS and request.expected.checksum is not None
 

@@ -22,7 +22,7 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
 )
 from datasets_core.fetch.checksum import Digest, FileRecord, digest_of
-from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, TransientError
+from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, Judge, TransientError
 from datasets_core.fetch.parallel import Watch
 from datasets_core.fetch.retry import RetryPolicy
 from datasets_core.fetch.temporaries import claim, discard, facts_of
@@ -88,13 +88,23 @@ def is_strong(etag: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HttpSource:
-    """A http(s) URL."""
+    """A http(s) URL.
+
+    Attributes:
+        url: the address.
+        client: the connections.
+        policy: how often to try and how long to wait.
+        credentials: for its own origin.
+        headers: harmless ones.
+        judge: says what a refusal means there.
+    """
 
     url: str
     client: HttpClient
     policy: RetryPolicy
     credentials: Credentials
     headers: Mapping[str, str]
+    judge: Judge | None = None
 
     @property
     def is_remote(self) -> bool:
@@ -124,7 +134,7 @@ class HttpSource:
         while True:
             try:
                 with self.client.get(
-                    self.url, headers={**self.headers, **conditions}, credentials=self.credentials
+                    self.url, headers={**self.headers, **conditions}, credentials=self.credentials, judge=self.judge
                 ) as response:
                     return response
             except TransientError as error:
@@ -157,7 +167,9 @@ class HttpSource:
 
     def _try(self, body: _Body, expected: FileRecord) -> Fetched:
         ranged = body.continuation()
-        with self.client.get(self.url, headers={**self.headers, **ranged}, credentials=self.credentials) as response:
+        with self.client.get(
+            self.url, headers={**self.headers, **ranged}, credentials=self.credentials, judge=self.judge
+        ) as response:
             total = body.begin(response, asked=bool(ranged))
             encoding = (response.header("content-encoding") or "").strip().lower()
             encoding = "" if encoding in _PLAIN else encoding
