@@ -110,30 +110,28 @@ class HubRequests:
         """
         seconds = settings().hub_timeout_seconds
         failures, end = 0, time.monotonic() + seconds
-        longest = end  # for a Hub that is not well, and does not say when it will be
         while True:
             due.check()
+            most, pause, is_waited_for = self.policy.tries, None, False
             try:
                 answer = self._followed(url, end)
             except TransientError as error:
-                failures += 1
-                left = end - time.monotonic()
-                if failures >= (_MOST_REFUSED if error.is_unreachable else self.policy.tries) or left <= 0:
-                    raise UnansweredError(error.reason) from error
-                self.policy.pause(failures, within=left)
-                continue
-            if answer.status not in _TRY_AGAIN:
-                return answer
+                failed = UnansweredError(error.reason)
+                most = _MOST_REFUSED if error.is_unreachable else most
+            else:
+                if answer.status not in _TRY_AGAIN:
+                    return answer
+                failed = UnansweredError(f"it answers {answer.status}", status=answer.status)
+                pause = pause_asked(answer.headers)
+                is_waited_for = pause is not None or answer.status == 429  # it is there, and has a reason
             failures += 1
-            if failures >= self.policy.tries:
-                raise UnansweredError(f"it answers {answer.status}", status=answer.status)
-            logger.info("%s answers %d, try %d of %d", redact(url), answer.status, failures, self.policy.tries)
-            asked = pause_asked(answer.headers)
-            left = longest - time.monotonic()
-            if answer.status >= 500 and asked is None and left <= 0:
-                raise UnansweredError(f"it answers {answer.status}", status=answer.status)
-            self.policy.pause(failures, asked, within=left if answer.status >= 500 and asked is None else None)
-            end = time.monotonic() + seconds
+            left = end - time.monotonic()
+            if failures >= most or (left <= 0 and not is_waited_for):
+                raise failed
+            logger.info("%s: %s, try %d of %d", redact(url), failed.reason, failures, most)
+            self.policy.pause(failures, pause, within=None if is_waited_for else left / 2)
+            if is_waited_for:
+                end = time.monotonic() + seconds
 
     def _followed(self, url: str, end: float) -> HubAnswer:
         here = url
