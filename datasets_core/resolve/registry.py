@@ -145,12 +145,12 @@ def archive_format(path: str, members: Sequence[str]) -> tuple[str, Mapping[str,
 
     A module says so by `claims(members)` beside `EXTENSIONS`.
     """
-    name = path.rpartition("/")[2].lower()
     for extension in extensions(path):
-        if extension in COMPRESSION and name.endswith(extension):
-            found = _built_in_by_extension(extension)
-            if found is not None and getattr(_module_of(found[0]), "claims", lambda _: False)(members):
-                return found
+        if extension not in COMPRESSION:
+            return None
+        found = _built_in_by_extension(".tar" if extension == ".tgz" else extension)
+        if found is not None and getattr(_module_of(found[0]), "claims", lambda _: False)(members):
+            return found
     return None
 
 

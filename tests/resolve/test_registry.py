@@ -100,3 +100,14 @@ def test_the_extensions_of_built_in_formats_are_those_of_their_modules() -> None
         for extension in getattr(importlib.import_module(home.partition(":")[0]), "EXTENSIONS", {}):
             said.setdefault(extension, name)
     assert said == registry.FORMATS
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz", "a.tgz", "a.b.tar.zst"])
+def test_a_tar_of_fields_is_one_of_webdataset_however_it_is_compressed(name: str) -> None:
+    assert registry.archive_format(name, ["1.png", "1.json"]) == ("webdataset", {})
+    assert registry.archive_format(name, ["train.csv"]) is None
+
+
+def test_what_only_holds_such_a_name_is_no_tar() -> None:
+    assert registry.archive_format("a.tar.part", ["1.png", "1.json"]) is None
+    assert registry.archive_format("a.zip", ["1.png", "1.json"]) is None
