@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from datasets_core.errors import PushError, RepositoryNotFoundError, RevisionNotFoundError
+from datasets_core.errors import DownloadError, PushError, RepositoryNotFoundError, RevisionNotFoundError
 from datasets_core.fetch import hub_write_failures as failures_of
 from datasets_core.fetch.http import TransientError, transport_failures
 from datasets_core.fetch.hub import Hub, UnansweredError, client_package
@@ -36,6 +36,7 @@ FILES_A_CALL = 256
 _THREADS = 8
 _MOST_TEXT_BYTES = 64 << 20
 _MOST_SIBLINGS = 1000  # listed in an info: whether it has more is asked by a listing in pages
+_HUB_WITH_XET = "https://huggingface.co"
 _MOST_EXPIRED = 3  # uploads in a row that a storage host refuses: its URLs hold for a while only
 
 
@@ -79,7 +80,8 @@ class HubWriter:
         self.hub, self.repo_id, self.revision, self.create_pr = hub, repo_id, revision, create_pr
         self.policy = policy or RetryPolicy()
         self._api: Any = hub.api
-        self._sends_open_files = False
+        self._sends_open_files: bool | None = None  # which the client never sends by Xet; None: not known yet
+        self._can_xet = False
 
     @property
     def branch(self) -> str:
@@ -176,6 +178,8 @@ class HubWriter:
     # -- making what is not there
 
     def _user(self) -> str:
+        if self.hub.token() is None:  # else the client looks for one that was not to be used
+            raise failures_of.not_logged_in(self.repo_id)
         return str(self._tried(self._api.whoami, "asking who you are")["name"])
 
     def _create(self, private: bool | None) -> None:
@@ -214,8 +218,6 @@ class HubWriter:
                 if failures >= self.policy.tries:
                     raise failures_of.no_answer(error, repo_id=self.repo_id, doing=doing) from error
                 asked = None
-            except OSError as error:  # the client finds no token
-                raise failures_of.not_logged_in(self.repo_id) from error
             self.policy.pause(failures, asked)
 
     def _refused(self, error: BaseException, doing: str) -> Exception:
@@ -245,7 +247,7 @@ class HubWriter:
         doing = f"uploading {batch[0].path}" if len(batch) == 1 else f"uploading {len(batch)} files"
         expired, by_xet = 0, ""
         while True:
-            is_by_xet = not self._sends_open_files and _has_xet()
+            is_by_xet = self._is_by_xet()
             try:
                 with transport_failures():
                     self._preupload(batch, options)
@@ -256,12 +258,8 @@ class HubWriter:
                 raise failures_of.no_answer(error, repo_id=self.repo_id, doing=doing) from error
             except Exception as error:
                 if is_by_xet:
-                    self._sends_open_files = True
                     by_xet = f" (by LFS, after Xet failed: {failures_of.shown(error)})"
-                    logger.warning(
-                        "%s takes no files by Xet (%s), so they are sent by LFS. %s.",
-                        *(self.hub.endpoint, failures_of.shown(error), failures_of.XET_ADVICE),
-                    )
+                    self._without_xet(failures_of.shown(error))
                     continue
                 expired += 1
                 if expired >= _MOST_EXPIRED or not failures_of.may_be_expired(error):
@@ -269,6 +267,29 @@ class HubWriter:
                     raise failures_of.upload_refused(error, repo_id=self.repo_id, doing=doing + by_xet) from None
         for file in batch:
             file.is_sent = True
+
+    def _is_by_xet(self) -> bool:
+        """Whether files go by Xet, which the client would try wherever it can: for minutes where a Hub fails to answer that."""
+        if self._sends_open_files is None:
+            self._sends_open_files = False
+            package = client_package()
+            can = not package.constants.HF_HUB_DISABLE_XET and find_spec("hf_xet") is not None
+            if can and self.hub.endpoint != _HUB_WITH_XET:
+                asked = f"{self.hub.endpoint}/api/datasets/{self.repo_id}/xet-write-token/{quote(self.branch, safe='')}"
+                try:
+                    status = self.hub.answer(f"{asked}?create_pr=1" if self.create_pr else asked).status
+                except (UnansweredError, DownloadError) as error:
+                    self._without_xet(failures_of.shown(error))
+                else:
+                    if status != 200:
+                        self._without_xet(f"it answers {status}")
+            self._can_xet = can
+        return self._can_xet and not self._sends_open_files
+
+    def _without_xet(self, reason: str) -> None:
+        self._sends_open_files = True
+        endpoint = self.hub.endpoint
+        logger.warning("%s takes no files by Xet (%s): they are sent by LFS. %s.", endpoint, reason, failures_of.XET_ADVICE)
 
     def _preupload(self, batch: Sequence[NewFile], options: dict[str, str]) -> None:
         with ExitStack() as opened:
@@ -354,8 +375,3 @@ class HubWriter:
             _endpoint=self.hub.endpoint,
         )
         return made
-
-
-def _has_xet() -> bool:
-    """Whether the client would send files by Xet, which it does where it can, whatever the Hub offers."""
-    return not client_package().constants.HF_HUB_DISABLE_XET and find_spec("hf_xet") is not None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from datasets_core.errors import ConfigurationError
+from datasets_core.fetch.hub_url import is_repo_id
 
 _SPLIT = re.compile(r"\w+(\.\w+)*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -158,6 +159,10 @@ def push_target(
         raise ConfigurationError(f"A repository of the Hub is named 'org/name', not {repo_id!r}. Give its name.")
     if repo_id.startswith("buckets/"):
         raise ConfigurationError(f"{repo_id!r} is a bucket, to which datasets are not pushed. Give a repository: 'org/name'.")
+    if not is_repo_id(repo_id):
+        raise ConfigurationError(
+            f"{repo_id!r} is no name of a repository on the Hub. Write 'org/name', of letters, digits, '-', '_' and '.'."
+        )
     if config_name == "data" or not config_name:
         raise ConfigurationError(
             f"A config cannot be called {config_name!r}: 'data' holds the shards of 'default'. Choose another name."

@@ -9,12 +9,14 @@ from __future__ import annotations
 import logging
 import os
 import re
+import socket
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
 from datasets_core.fetch import temporaries
@@ -251,7 +253,7 @@ def _folder() -> Iterator[str]:
     parent = os.path.join(settings().cache_dir, "pushing")
     try:
         os.makedirs(parent, exist_ok=True)
-        temporaries.sweep(parent)
+        _sweep(parent)
         made = tempfile.mkdtemp(dir=parent, suffix=temporaries.SUFFIX)
         temporaries.claim(made)
     except OSError:  # a cache that others filled for us
@@ -262,3 +264,13 @@ def _folder() -> Iterator[str]:
         yield made
     finally:
         temporaries.discard(made)
+
+
+def _sweep(parent: str) -> None:
+    """Remove what the dead left; nobody goes on with it."""
+    for name in os.listdir(parent):
+        folder = os.path.join(parent, name)
+        owner = temporaries.facts_of(folder) if name.endswith(temporaries.SUFFIX) else {}
+        if owner.get("host") == socket.gethostname() and not files.is_alive(owner["pid"]):
+            temporaries.discard(folder)
+    temporaries.sweep(parent)  # of other machines, and what nobody claimed

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from datasets_core import config
-from datasets_core.errors import PushError, RepositoryNotFoundError
+from datasets_core.errors import InvalidTokenError, PushError, RepositoryNotFoundError
 from datasets_core.fetch.hub import Hub
 from datasets_core.fetch.hub_change import Change, NewFile
 from datasets_core.fetch.hub_upload import HubWriter, MissedCommitError
@@ -87,6 +87,13 @@ def test_small_calls_are_tried_again(hub: Any) -> None:
 
     assert writer_of(hub, repo_id="mine").open().repo_id == "me/mine"
     assert hub.counts()["whoami"] == 3
+
+
+def test_a_user_who_is_not_to_be_told_has_no_namespace(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+
+    with pytest.raises(InvalidTokenError, match="Nobody is logged in"):
+        writer_of(hub, repo_id="mine", token=False).open()
 
 
 def test_calls_that_go_on_failing_are_told(hub: Any) -> None:
@@ -174,6 +181,7 @@ def test_a_hub_without_xet_gets_the_files_by_lfs(hub: Any) -> None:
     outcome = hub.run(BY_XET, token=hub.token, HF_HUB_DISABLE_XET=None)
 
     assert outcome.value == "bytes"
+    assert len(hub.of("xet-write-token")) == 1
     assert "HF_HUB_DISABLE_XET=1" in outcome.stderr
     assert hub.repos[REPO].log()[0] == "Mine"
 
@@ -186,5 +194,5 @@ def test_a_hub_that_takes_neither_is_told_of(hub: Any) -> None:
     outcome = hub.run(BY_XET, token=hub.token, HF_HUB_DISABLE_XET=None)
 
     assert outcome.error_kinds[0] == "PushError"
-    assert "by LFS, after Xet failed" in str(outcome.error)
+    assert "takes no files by Xet" in outcome.stderr
     assert "Xet only" in str(outcome.error)

@@ -26,6 +26,9 @@ def test_the_shards_of_another_config_stand_in_a_folder_of_its_name() -> None:
     "arguments",
     [
         {"repo_id": ""},
+        {"repo_id": "a/b/c"},
+        {"repo_id": "org/-name-"},
+        {"repo_id": "org/na me"},
         {"repo_id": "buckets/org/name"},
         {"config_name": "data"},
         {"config_name": "a/b"},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
+import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -463,3 +465,15 @@ def test_an_interrupted_push_leaves_nothing_behind(hub: Any) -> None:
 
     assert repo.sha == sha
     assert os.listdir(Path(config.settings().cache_dir) / "pushing") == []
+
+
+def test_what_dead_processes_left_is_removed(hub: Any) -> None:
+    pushing = Path(config.settings().cache_dir) / "pushing"
+    (pushing / "dead.part").mkdir(parents=True)
+    (pushing / "alive.part").mkdir()
+    for name, pid in (("dead", 2**22 + 1), ("alive", os.getpid())):
+        (pushing / f"{name}.part.json").write_text(json.dumps({"pid": pid, "host": socket.gethostname()}))
+
+    pushed(hub, {"train": [b"one"]})
+
+    assert sorted(os.listdir(pushing)) == ["alive.part", "alive.part.json"]
