@@ -47,7 +47,10 @@ def described(library: Any, dataset: Any) -> Any:
     if isinstance(dataset, list):
         return [described(library, each) for each in dataset]
     features = json.loads(json.dumps(dataset.features.to_dict())) if dataset.features else None
-    rows = [_plain({name: _sound(value) for name, value in row.items()}) for row in _without_sound(library, dataset)]
+    rows = [
+        _plain({name: _sound(value) for name, value in row.items() if name != "__url__"})  # the path of a file
+        for row in _without_sound(library, dataset)
+    ]
     return {"features": features, "rows": rows}
 
 
@@ -86,7 +89,7 @@ def _names(library: Any, repo: str) -> Any:
         "infos": {
             name: {
                 "features": info.features and json.loads(json.dumps(info.features.to_dict())),
-                "splits": info.splits and {split: each.num_examples for split, each in info.splits.items()},
+                "splits": info.splits and list(info.splits),
             }
             for name, info in infos.items()
         },

@@ -116,6 +116,7 @@ class Rule:
         skip: how many requests are let through first.
         times: how many meet it then; None for all.
         action: called before the answer is made.
+        done: whether what a request to write asks for is done all the same, so that only the answer is lost.
     """
 
     fault: Fault | None
@@ -125,6 +126,7 @@ class Rule:
     skip: int = 0
     times: int | None = 1
     action: Callable[[Request], object] | None = None
+    done: bool = False
     met: int = 0
 
     def matches(self, request: Request) -> bool:

@@ -198,7 +198,7 @@ class Routes:
     @staticmethod
     def _card(commit: Commit) -> dict[str, Any] | None:
         readme = commit.files.get("README.md")
-        front = re.match(r"---\s*\n(.*?)\n---", readme.content.decode(errors="replace"), re.DOTALL) if readme else None
+        front = re.match(r"---\s*\n(.*?)\r?\n---", readme.content.decode(errors="replace"), re.DOTALL) if readme else None
         try:
             card = yaml.safe_load(front[1]) if front else None
         except yaml.YAMLError:
@@ -442,7 +442,7 @@ class Routes:
 
     def on_validate_yaml(self, call: Call) -> Answer:
         text = call.json()["content"]
-        front = re.match(r"---[ \t]*\n(.*?)\n?---", text, re.DOTALL)
+        front = re.match(r"---[ \t]*\r?\n(.*?)\r?\n?---", text, re.DOTALL)
         if front is None:
             return json_answer({"errors": [], "warnings": [{"message": "empty or missing yaml metadata in repo card"}]})
         try:

@@ -15,6 +15,8 @@ from .routes import Routes, ranged
 from .storage import Storage
 from .wire import Port
 
+_WRITING = {"create", "delete", "upload", "commit", "branch", "tag", "settings", "lfs-complete"}
+
 
 @dataclass(frozen=True)
 class User:
@@ -101,7 +103,7 @@ class SmallHub:
         Args:
             kind: the endpoint ("info", "resolve", "storage", …), or a pattern.
             name: pattern of the file's path, or of an object's file name in the storage.
-            when: method, skip, times (1 unless told; None for always).
+            when: method, skip, times (1 unless told; None for always), done (of a request to write: only the answer is lost).
         """
         return self.rules.add(Rule(fault, kind, name, **when))
 
@@ -172,9 +174,11 @@ class SmallHub:
         rule = self.rules.due(request)
         if rule is not None and rule.action is not None:
             rule.action(request)
-        answer = make()
-        if rule is not None and rule.fault is not None:
-            answer = rule.fault(answer)
+        if rule is None or rule.fault is None:
+            answer = make()
+        else:
+            is_left = request.kind in _WRITING and not rule.done
+            answer = rule.fault(Answer() if is_left else make())
         with self._lock:
             self.requests.append(replace(request, status=0 if answer.is_silent else answer.status))
         return answer
