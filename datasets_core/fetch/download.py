@@ -30,7 +30,7 @@ from datasets_core.fetch.checksum import (
     record_of,
 )
 from datasets_core.fetch.download_config import DownloadConfig
-from datasets_core.fetch.http import Credentials, Guard, HttpClient
+from datasets_core.fetch.http import Credentials, Guard, HttpClient, is_at_hub
 from datasets_core.fetch.hub_url import is_hub_url
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch, each, stage
@@ -483,9 +483,18 @@ class DownloadManager:
         if not files.is_http(url):
             return StoreSource(url, options)
         headers = {**(options.get("headers") or {}), **((options.get("client_kwargs") or {}).get("headers") or {})}
-        credentials = Credentials.of(url, headers=headers, token=self.download_config.token)
+        credentials = Credentials.of(url, headers=headers, token=self._token_for(url))
         harmless = {name: value for name, value in headers.items() if name not in credentials.headers}
         return HttpSource(url, self._client, self._policy(), credentials, harmless)
+
+    def _token_for(self, url: str) -> str | None:
+        """The token for the Hub, where a URL is one of its own: the user's, else the one that they logged in with."""
+        given = self.download_config.token
+        if given is False or not is_at_hub(url):
+            return None
+        from datasets_core.fetch.hub import Hub  # 5 ms that other files do without
+
+        return Hub.of(given).token()
 
     def _policy(self) -> RetryPolicy:
         if self._retries is not None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from datasets_core._version import __version__
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError, DownloadError, OfflineError, UrlNotFoundError
+from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError
 from datasets_core.redact import redact, redact_text
 
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -27,7 +26,6 @@ _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _PORTS = {"http": 80, "https": 443}
 _HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers that are no secret
 _OK = {200, 206, 304, 416}
-_HUB = "https://huggingface.co"
 _RESET = re.compile(r"\bt=(\d+)")  # of `ratelimit: "api";r=0;t=55`, by which the Hub says when it counts anew
 OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
 
@@ -87,6 +85,19 @@ def origin_of(url: str) -> Origin:
     return scheme, host, port or _PORTS[scheme]
 
 
+def is_at_hub(url: str) -> bool:
+    """Whether a URL is of the very origin that the Hub of the settings has.
+
+    >>> is_at_hub("https://huggingface.co.evil/a")
+    False
+    """
+    origin = origin_of(url)
+    try:
+        return origin == origin_of(settings().hub_endpoint)
+    except DownloadError:  # no address, which is told to whoever asks the Hub
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """Secret headers, and the one origin that may see them."""
@@ -95,12 +106,8 @@ class Credentials:
     headers: Mapping[str, str] = field(repr=False)
 
     @classmethod
-    def of(cls, url: str, *, headers: Mapping[str, str] | None = None, token: str | bool | None = None) -> Self:
-        """The secrets for a URL: from its user-info, from the user's `headers`, and the Hub's `token` if it leads there.
-
-        Raises:
-            ConfigurationError: `token=True` for the Hub, which asks for a stored token.
-        """
+    def of(cls, url: str, *, headers: Mapping[str, str] | None = None, token: str | None = None) -> Self:
+        """The secrets for a URL: from its user-info, from the user's `headers`, and the Hub's `token` if it leads there."""
         origin = origin_of(url)
         secrets = {name: value for name, value in (headers or {}).items() if name.lower() not in _HARMLESS}
         user_info, mark, _ = urlsplit(url).netloc.rpartition("@")
@@ -109,9 +116,7 @@ class Credentials:
             user, _, password = user_info.partition(":")
             pair = f"{unquote(user)}:{unquote(password)}".encode()
             secrets["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
-        elif token and "authorization" not in names and origin == origin_of(os.environ.get("HF_ENDPOINT") or _HUB):
-            if not isinstance(token, str):
-                raise ConfigurationError("token=True names no token. Pass the token itself as token='hf_…'.")
+        elif token and "authorization" not in names and is_at_hub(url):
             secrets["Authorization"] = f"Bearer {token}"
         return cls(origin, secrets)
 

@@ -9,9 +9,9 @@ import pytest
 
 from datasets_core import config
 from datasets_core.errors import (
-    ConfigurationError,
     DeniedAccessError,
     DownloadError,
+    InvalidTokenError,
 )
 from datasets_core.fetch.http import Credentials, HttpClient, TransientError, next_hop
 
@@ -40,11 +40,11 @@ def test_the_users_headers_are_credentials(site, other_site, manager, faults):
     assert (site.heads("accept-language"), other_site.heads("accept-language")) == (["eo"], ["eo"])
 
 
-def test_the_token_goes_to_the_hub_only(site, other_site, manager, faults, monkeypatch):
-    monkeypatch.setenv("HF_ENDPOINT", site.url)
+def test_the_token_goes_to_the_hub_only(site, other_site, manager, faults):
     manager.download_config.token = "hf_secret"
     site.pages["/a"], other_site.pages["/a"] = faults.page(b"a"), faults.page(b"a")
-    manager.download([site.at("/a"), other_site.at("/a")])
+    with config.using(hub_endpoint=site.url):
+        manager.download([site.at("/a"), other_site.at("/a")])
     assert site.heads("authorization") == ["Bearer hf_secret"]
     assert other_site.heads("authorization") == [None]
 
@@ -91,16 +91,23 @@ def test_user_info_in_a_redirect_is_dropped():
 
 
 @pytest.mark.parametrize("url", ["https://huggingface.co.evil/a", "http://huggingface.co/a", "https://huggingface.co:444/a"])
-def test_a_host_that_only_looks_like_the_hub_gets_no_token(url, monkeypatch):
-    monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    assert Credentials.of(url, token="hf_secret").headers == {}
-    assert "hf_secret" not in repr(Credentials.of("https://huggingface.co/a", token="hf_secret"))
+def test_a_host_that_only_looks_like_the_hub_gets_no_token(url):
+    with config.using(hub_endpoint="https://huggingface.co"):
+        assert Credentials.of(url, token="hf_secret").headers == {}
+        assert "hf_secret" not in repr(Credentials.of("https://huggingface.co/a", token="hf_secret"))
 
 
-def test_token_true_asks_for_the_token_itself(monkeypatch):
-    monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    with pytest.raises(ConfigurationError, match="token=True"):
-        Credentials.of("https://huggingface.co/a", token=True)
+def test_an_endpoint_that_is_no_address_gets_no_token():
+    with config.using(hub_endpoint="localhost:8000"):
+        assert Credentials.of("http://localhost:8000/a", token="hf_secret").headers == {}
+
+
+def test_token_true_asks_for_the_token_that_the_user_logged_in_with(site, manager, faults):
+    manager.download_config.token = True
+    site.pages["/a"] = faults.page(b"a")
+    with config.using(hub_endpoint=site.url), pytest.raises(InvalidTokenError, match="token=True"):
+        manager.download(site.at("/a"))
+    assert site.requests == []
 
 
 @pytest.mark.parametrize("url", ["http://", "https://[::1", "http://host:port/a", "http:///a"])
