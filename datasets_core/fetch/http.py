@@ -38,12 +38,16 @@ class TransientError(Exception):
         status: the server's, where it answered.
         retry_after: the header of that name.
         is_unreachable: no connection came about.
+
+    Attributes:
+        origin: of the server, where it is known.
     """
 
     def __init__(
         self, reason: str, *, status: int | None = None, retry_after: str | None = None, is_unreachable: bool = False
     ) -> None:
         self.reason, self.status, self.retry_after, self.is_unreachable = reason, status, retry_after, is_unreachable
+        self.origin: tuple[str, str, int] | None = None
         super().__init__(reason)
 
 
@@ -163,12 +167,20 @@ class HttpClient:
     Args:
         user_agent: added to ours.
         proxies: scheme → URL of a proxy, as `{"https": "http://proxy:3128"}`; by default what the environment says.
+        connect_timeout_seconds: the limit on connecting, where it is another than that of the settings.
 
     Attributes:
         guard: is asked before each hop: raises what refuses it, or gives the addresses to connect to, in order.
     """
 
-    def __init__(self, *, user_agent: str | None = None, proxies: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        user_agent: str | None = None,
+        proxies: Mapping[str, str] | None = None,
+        connect_timeout_seconds: float | None = None,
+    ) -> None:
+        self._connect_seconds = connect_timeout_seconds
         self._agent = f"datasets_core/{__version__}" + (f"; {user_agent}" if user_agent else "")
         self._proxies = dict(proxies or {})
         self.guard: Guard | None = None
@@ -189,7 +201,8 @@ class HttpClient:
             client.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_agent": self._agent, "_proxies": self._proxies, "guard": self.guard}  # connections stay in their process
+        kept = ("_agent", "_proxies", "_connect_seconds", "guard")
+        return {name: getattr(self, name) for name in kept}  # connections stay in their process
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _client=None, _users=0, _lock=threading.Lock())
@@ -291,7 +304,10 @@ class HttpClient:
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
             raise DownloadError(redact(url), f"is no valid URL ({_why(error)})", advice="Mend the address") from error
         except httpx2.TransportError as error:
-            raise TransientError(f"no connection ({_why(error)})") from error
+            is_unreachable = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError))
+            failure = TransientError(f"no connection ({_why(error)})", is_unreachable=is_unreachable)
+            failure.origin = origin_of(url)
+            raise failure from error
 
     def _has_proxies(self) -> bool:
         from urllib.request import getproxies  # 50 ms that only scripts which nobody trusts need
@@ -304,7 +320,8 @@ class HttpClient:
         with self._lock:
             if self._client is None:
                 limits = settings()
-                timeout = httpx2.Timeout(limits.read_timeout_seconds, connect=limits.connect_timeout_seconds, pool=None)
+                connect = self._connect_seconds or limits.connect_timeout_seconds
+                timeout = httpx2.Timeout(limits.read_timeout_seconds, connect=connect, pool=None)
                 mounts = {f"{scheme}://": httpx2.HTTPTransport(proxy=proxy) for scheme, proxy in self._proxies.items() if proxy}
                 self._client = httpx2.Client(timeout=timeout, mounts=mounts or None)
             return self._client

@@ -9,9 +9,8 @@ from typing import Any
 from datasets_core.errors import DownloadError
 from datasets_core.fetch.checksum import FileRecord
 from datasets_core.fetch.download_config import DownloadConfig
-from datasets_core.fetch.http import HttpClient
 from datasets_core.fetch.hub import Hub
-from datasets_core.fetch.hub_files import HubFiles
+from datasets_core.fetch.hub_files import HubFiles, hub_client
 from datasets_core.fetch.hub_listing import HubCommit, HubFile
 from datasets_core.fetch.hub_transfer import Place, judge_of
 from datasets_core.fetch.hub_url import HubPath, parse_hub_url
@@ -31,7 +30,7 @@ class HubDownloads:
     def __init__(self, config: DownloadConfig, *, policy: RetryPolicy | None = None) -> None:
         self._config, self._policy = config, policy
         # not the connections of the manager: a stranger's script may name what those are guarded from, but not the Hub
-        self._client = HttpClient(user_agent=config.user_agent, proxies=config.proxies)
+        self._client = hub_client(config)
         self._hub: Hub | None = None
         self._commits: dict[tuple[str, str | None], HubCommit] = {}
         self._known: dict[str, tuple[str, FileRecord]] = {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from datasets_core import files
 from datasets_core.config import settings
@@ -20,6 +21,7 @@ from datasets_core.errors import (
     UrlNotFoundError,
 )
 from datasets_core.fetch.checksum import FileRecord, record_of
+from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.http import OFFLINE_ADVICE, HttpClient, HttpResponse
 from datasets_core.fetch.hub import Hub
 from datasets_core.fetch.hub_blobs import blob_digest_of
@@ -67,7 +69,7 @@ class HubFiles:
         local_only: bool = False,
     ) -> None:
         self.hub, self.commit = hub, commit
-        self._client, self._policy = client or HttpClient(), policy or hub.policy
+        self._client, self._policy = client or hub_client(), policy or hub.policy
         self._is_hashed = is_hashed
         self.is_closed = local_only or hub.local_only or settings().offline
         self._force = force and not self.is_closed
@@ -114,11 +116,6 @@ class HubFiles:
         """Whether the cache has something of that size in the file's place."""
         return self._has_size(self._place(file), file) or self._has_size(self._blob(file), file)
 
-    def missing(self, paths: Iterable[str]) -> list[HubFile]:
-        """What would be fetched for these files: each content once."""
-        listed = {file.etag: file for file in map(self.listed, paths)}
-        return [file for file in listed.values() if self.held(file.path) is None]
-
     def fetch(self, paths: Sequence[str], watch: Watch, *, threads: int | None = None) -> dict[str, str]:
         """Have files on this disk.
 
@@ -138,41 +135,43 @@ class HubFiles:
             DownloadError: one cannot be fetched.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
-        missing = {file.etag: file for file in self.missing(paths)}
+        held = {path: self.held(path) for path in paths}
+        missing = {file.etag: file for path, place in held.items() if place is None and (file := self.listed(path))}
         if missing and self.is_closed:
             raise self.not_here(next(iter(missing.values())).path)
         if missing:
             self._fetch_all(missing, watch, _threads() if threads is None else threads)
-        return {path: self._linked(self.listed(path)) for path in paths}
+        return {path: self._linked(self.listed(path)) if place is None else place for path, place in held.items()}
 
     def _fetch_all(self, missing: dict[str, HubFile], watch: Watch, threads: int) -> None:
-        begun, commit = time.time(), self.commit
+        begun, commit, heard = time.time(), self.commit, threading.Event()
         self._sweep()
         lfs_url = f"{self.hub.endpoint}/datasets/{commit.repo_id}.git/info/lfs/objects/batch"
         with self._client:
             storage = StorageUrls(self._client, lfs_url, self.hub.credentials(), list(missing.values()))
 
             def fetched(etag: str) -> None:
-                self._fetch_one(missing[etag], storage, watch, begun)
+                file = missing[etag]
+                self._fetch_one(file, self._source(file, storage, heard), watch, begun)
 
             each(fetched, list(missing), watch, threads=threads)
 
-    def _fetch_one(self, file: HubFile, storage: StorageUrls, watch: Watch, begun: float) -> None:
+    def _fetch_one(self, file: HubFile, source: BlobSource, watch: Watch, begun: float) -> None:
         blob = self._blob(file)
         with files.locked(self.hub.cache.lock_path(self.commit.repo_id, file.etag)):
             if self._is_sound(blob, file) and (not self._force or os.stat(blob).st_mtime >= begun):
                 watch.told(file.size)  # by another one, while we waited for the lock
             else:
-                self._records[file.etag] = self._made(blob, file, storage, watch)
+                self._records[file.etag] = self._made(blob, file, source, watch)
         self._linked(file)
 
-    def _made(self, blob: str, file: HubFile, storage: StorageUrls, watch: Watch) -> FileRecord:
+    def _made(self, blob: str, file: HubFile, source: BlobSource, watch: Watch) -> FileRecord:
         """Have a verified blob under its name, or nothing."""
         part = blob + _PART
         try:
             with files.disk_errors(part, needed=file.size):
                 os.makedirs(os.path.dirname(blob), exist_ok=True)
-                record = self._source(file, storage).fetch(part, watch)
+                record = source.fetch(part, watch)
                 files.sync_file(part)
                 os.replace(part, blob)  # where a link to a blob that tools share stands, that one stays as it is
                 return record
@@ -182,7 +181,7 @@ class HubFiles:
                 discard(part)
             raise
 
-    def _source(self, file: HubFile, storage: StorageUrls) -> BlobSource:
+    def _source(self, file: HubFile, storage: StorageUrls, heard: threading.Event) -> BlobSource:
         hub, commit = self.hub, self.commit
         return BlobSource(
             file=file,
@@ -191,6 +190,7 @@ class HubFiles:
             stored=lambda: storage.place(file),
             refused=lambda answer: self.refused(file.path, answer),
             unreachable=lambda reason: self._unreachable(file.path, reason),
+            heard=heard,
             client=self._client,
             policy=self._policy,
         )
@@ -204,9 +204,6 @@ class HubFiles:
         return self.hub.cache.blob_path(self.commit.repo_id, file.etag)
 
     def _linked(self, file: HubFile) -> str:
-        place = self._place(file)
-        if self._has_size(place, file) and not os.path.exists(self._blob(file)):
-            return place  # a copy, where links are not possible, and the blob was cleaned away
         return self.hub.cache.link(self.commit.repo_id, self.commit.sha, file)
 
     def _has_size(self, path: str, file: HubFile) -> bool:
@@ -268,6 +265,14 @@ class HubFiles:
         """The error of a file that would have to be fetched, and may not be."""
         advice = OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
         return OfflineError(self.commit.url(path), _NOT_HERE, advice=advice)
+
+
+def hub_client(config: DownloadConfig | None = None) -> HttpClient:
+    """Connections to the Hub and its storage; a Hub that takes none is given up in the time that the settings give it."""
+    seconds = min(settings().hub_timeout_seconds, settings().connect_timeout_seconds)
+    if config is None:
+        return HttpClient(connect_timeout_seconds=seconds)
+    return HttpClient(user_agent=config.user_agent, proxies=config.proxies, connect_timeout_seconds=seconds)
 
 
 def _threads() -> int:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from datasets_core import files
 from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError
 from datasets_core.fetch.checksum import FileRecord
-from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, TransientError
+from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, TransientError, origin_of
 from datasets_core.fetch.hub_blobs import BlobPart, WrongBytesError
 from datasets_core.fetch.hub_listing import HubFile
 from datasets_core.fetch.parallel import Watch
@@ -23,6 +24,7 @@ from datasets_core.redact import redact
 logger = logging.getLogger(__name__)
 
 _PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
+_MOST_REFUSED = 2  # connections that an endpoint does not take of which nothing was heard
 _MOST_WRONG = 2  # bodies that are not what they should be
 _PASSING = {408, 416, 429}  # of the statuses from 400 on, those that are no refusal
 _AGAIN_LATER = "Load it again later, or tell the owner of the repository"
@@ -77,6 +79,7 @@ class BlobSource:
         stored: gives its place at the storage host, where that is known: it is tried first.
         refused: makes an error of an answer of the endpoint that is a refusal.
         unreachable: makes an error of the reason why nothing was ever answered.
+        heard: is set when something was; until then an endpoint that takes no connection is taken to be away.
         client, policy: how to fetch.
     """
 
@@ -86,6 +89,7 @@ class BlobSource:
     stored: Callable[[], Place | None]
     refused: Callable[[HttpResponse], Exception]
     unreachable: Callable[[str], Exception]
+    heard: threading.Event
     client: HttpClient
     policy: RetryPolicy
 
@@ -109,7 +113,7 @@ class _Tries:
     def __init__(self, source: BlobSource, part: BlobPart, watch: Watch) -> None:
         self._source, self._part, self._watch = source, part, watch
         self._failures = self._reached = self._wrong = 0
-        self._is_answered = self._is_expired = False
+        self._is_expired = False
 
     def record(self) -> FileRecord:
         while True:
@@ -131,7 +135,7 @@ class _Tries:
         judge, ranged = judge_of(place, source.refused), part.ranged()
 
         def noted(answer: HttpResponse) -> None:
-            self._is_answered = True
+            source.heard.set()
             judge(answer)
 
         with source.client.get(place.url, headers=ranged, credentials=place.credentials, judge=noted) as response:
@@ -151,11 +155,13 @@ class _Tries:
         source, policy = self._source, self._source.policy
         self._failures = 1 if self._part.size >= self._reached + _PROGRESS else self._failures + 1
         self._reached = max(self._reached, self._part.size)
-        if self._failures >= policy.tries:
-            if error.status is None and not self._is_answered:
+        is_silent = error.status is None and not source.heard.is_set() and error.origin == origin_of(source.resolved.url)
+        tries = min(policy.tries, _MOST_REFUSED) if is_silent and error.is_unreachable else policy.tries
+        if self._failures >= tries:
+            if is_silent:
                 raise source.unreachable(error.reason) from error
             raise DownloadError(source.url, f"{error.reason}, {self._failures} tries in a row", status=error.status) from error
-        logger.info("%s: %s; trying again (%d of %d).", source.url, error.reason, self._failures + 1, policy.tries)
+        logger.info("%s: %s; trying again (%d of %d).", source.url, error.reason, self._failures + 1, tries)
         if pauses:
             policy.pause(self._failures, error.retry_after, self._watch.stop)
         self._watch.told(0)
