@@ -469,7 +469,8 @@ class _Search:
         _refuse_unreadable(found)
         folder = self._folder if self._folder and f"{root}/".startswith(f"{self._folder.rstrip('/')}/") else root
         self._links.update((entry.path, (entry.link, folder)) for entry in found if entry.link)
-        _refuse_gaps({name: matches}, root + chain + outer, rest, warns=self._known(root + chain + outer) is not None)
+        known = self._known(root + chain + outer)
+        _refuse_gaps({name: matches}, root + chain + outer, rest, warns=known is not None and known.is_whole(path))
         return found
 
     def _listing(self, root: str, rest: str) -> dict[str, FileEntry]:

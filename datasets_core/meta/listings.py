@@ -18,6 +18,10 @@ class Listing(Protocol):
         """The URL in its one spelling, at the version that is listed."""
         ...
 
+    def is_whole(self, url: str) -> bool:
+        """Whether all that the store holds at a pinned URL is listed, so that what is missing is missing there."""
+        ...
+
     def entry(self, url: str) -> FileEntry | None:
         """One file by its pinned URL; None where there is none."""
         ...

@@ -16,7 +16,7 @@ from datasets_core.building.builder_config import option_names
 from datasets_core.building.versions import NO_VERSION
 from datasets_core.errors import DatasetNotFoundError, ManifestError, UnknownConfigError
 from datasets_core.meta.config_entries import Card, ConfigEntry, LazyInfos, joined
-from datasets_core.meta.data_files import DataFilesDict, looking, resolve_data_files
+from datasets_core.meta.data_files import DataFiles, DataFilesDict, looking, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.small_files import UnfitFileError, opened
 from datasets_core.resolve import registry
@@ -76,11 +76,7 @@ class FolderSource:
         finished = self._finished_in(base) if chosen is None else None
         if finished is not None:  # shards of a dataset that was replaced may lie beside those of the present one
             chosen = {split: [shard.name for shard in shards] for split, shards in finished.split_shards().items()}
-        if chosen is not None:
-            own, listing = asked.data_files is not None, self._listing
-            found = resolve_data_files(chosen, base, storage_options=asked.storage_options, of_user=own, listing=listing)
-        else:
-            found = self._files_below(base)
+        found = self._files_below(base) if chosen is None else self._named_files(chosen, base)
         options = {**entry.options, **asked.options}
         best = infer_format(found, dataset=self._label, options=options, opened=self._listing.open)
         cls = registry.builder_class(best.name)
@@ -128,6 +124,16 @@ class FolderSource:
     def _base(self, data_dir: str) -> str:
         """The folder that data files are looked for in."""
         return files.join(self.folder, data_dir).rstrip("/") or "/"
+
+    def _named_files(self, data_files: DataFiles, base: str) -> DataFilesDict:
+        asked = self.request
+        return resolve_data_files(
+            data_files,
+            base,
+            storage_options=asked.storage_options,
+            of_user=asked.data_files is not None,
+            listing=self._listing,
+        )
 
     def _files_below(self, base: str) -> DataFilesDict:
         found = files_below(base, self.request.storage_options)

@@ -71,6 +71,11 @@ class HubCommits:
         inner, mark, _ = url.rpartition("::")
         return f"{inner}{mark}{self.commit(found.repo_id, found.revision).url(found.path)}"
 
+    def is_whole(self, url: str) -> bool:
+        """See `Listing.is_whole`."""
+        found = self._place(url)
+        return self.commit(found.repo_id, found.revision).is_whole
+
     def entry(self, url: str) -> FileEntry | None:
         """See `Listing.entry`."""
         inner, _, outer = url.rpartition("::")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, EmptyRepositoryError
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, EmptyRepositoryError, OfflineError
 from datasets_core.meta.config_entries import Card
-from datasets_core.meta.data_files import DataFilesDict, infer_data_files
+from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_files
 from datasets_core.resolve.folder import FolderSource, joined_card
 from datasets_core.resolve.from_cache import reference_of
 from datasets_core.resolve.hub_commits import HubCommits
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from datasets_core.fetch.hub_listing import HubCommit
 
 _SHOWN = 10
+_ADVICE = "Load it once while the Hub can be reached"
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,14 @@ class HubSource(FolderSource):
             )
         return self.commits.pinned(data_dir if files.is_url(data_dir) else files.join(self.folder, data_dir))
 
+    def _named_files(self, data_files: DataFiles, base: str) -> DataFilesDict:
+        with self._missing_told(base):
+            return super()._named_files(data_files, base)
+
     def _files_below(self, base: str) -> DataFilesDict:
         try:
-            return infer_data_files(self.commits.list_folder(base), base, refuses_gaps=False)
+            with self._missing_told(base):
+                return infer_data_files(self.commits.list_folder(base), base, refuses_gaps=not self.commit.is_whole)
         except DataFilesNotFoundError as error:
             inside = base[len(self.folder) :].strip("/")
             listed = [each.path[len(base) :].strip("/") for each in self.commits.list_folder(base)] or list(self.commit.files)
@@ -99,10 +107,15 @@ class HubSource(FolderSource):
                 f"{', '.join(listed[:_SHOWN]) or 'nothing'}{more})",
             ) from error
 
+    @contextlib.contextmanager
+    def _missing_told(self, base: str) -> Iterator[None]:
+        """What is missing in a part of a listing may be on the Hub."""
+        try:
+            yield
+        except DataFilesNotFoundError as error:
+            if self.commit.is_whole:
+                raise
+            raise OfflineError(base, f"the hub cache holds a part of it only ({error})", advice=_ADVICE) from error
+
     def _finished_in(self, base: str) -> Manifest | None:
         return None
-
-
-def named(source: HubSource, name: str) -> HubSource:
-    """The same repository at the same commit, with another config asked for."""
-    return replace(source, request=replace(source.request, name=name))

@@ -128,7 +128,7 @@ def extensions(path: str) -> Iterator[str]:
     ['.gz', '.csv']
     """
     head = path.partition("::")[0]
-    if "://" in head:
+    if "://" in head and not head.startswith("hf://"):  # which has no queries: these are parts of names
         head = head.partition("?")[0].partition("#")[0]
     name = head.replace("\\", "/").rpartition("/")[2].lstrip(".")
     for part in reversed(name.lower().split(".")[1:]):

@@ -169,7 +169,7 @@ def files_below(folder: str, storage_options: dict[str, Any] | None, known: List
     """
     if known is not None and files.is_url(folder) and known.holds(folder):
         base = known.pinned(folder)
-        return infer_data_files(known.list_folder(base), base, refuses_gaps=False)
+        return infer_data_files(known.list_folder(base), base, refuses_gaps=not known.is_whole(base))
     base = folder if files.is_url(folder) else os.path.abspath(files.local_path(folder))
     return infer_data_files(list_folder(base, storage_options=storage_options), base)
 

@@ -28,6 +28,9 @@ class Known:
     def pinned(self, url: str) -> str:
         return url if "@" in url else url.replace("known://all/set", ROOT)
 
+    def is_whole(self, url: str) -> bool:
+        return True
+
     def entry(self, url: str) -> FileEntry | None:
         self.asked += 1
         return next((found for found in self.list_folder(ROOT) if found.path == url), None)

@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from datasets_core import config
 from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
     DataFilesWarning,
     EmptyRepositoryError,
     ManifestError,
+    OfflineError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
     UnknownConfigError,
@@ -345,3 +347,20 @@ def test_an_archive_is_looked_into_and_not_fetched(planned: Callable[..., Any], 
     size = len(hub.repos["org/set"].files()["images.zip"])
     assert int(last.removeprefix("bytes=").removesuffix("-")) > size - 100_000
     assert not list(hub.cache_dir.glob("*/blobs/*"))
+
+
+# -- without the Hub ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [{}, {"data_files": "data/*"}, {"data_files": "data/train-00001-of-00002.csv"}])
+def test_a_part_of_a_repository_in_the_cache_is_not_taken_for_all_of_it(hub: Any, arguments: dict[str, Any]) -> None:
+    repo = hub.repo("org/set", {f"data/train-0000{index}-of-00002.csv": "a\n1\n" for index in range(2)})
+    folder = hub.cache_dir / "datasets--org--set"
+    snapshot = folder / "snapshots" / repo.sha / "data"
+    snapshot.mkdir(parents=True)
+    (snapshot / "train-00000-of-00002.csv").write_text("a\n1\n")
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text(repo.sha)
+    with config.using(offline=True), pytest.raises(OfflineError, match="the hub cache holds a part of it only"):
+        load_dataset_builder("org/set", **arguments)
+    assert hub.requests == []

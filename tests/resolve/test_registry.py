@@ -111,3 +111,7 @@ def test_a_tar_of_fields_is_one_of_webdataset_however_it_is_compressed(name: str
 def test_what_only_holds_such_a_name_is_no_tar() -> None:
     assert registry.archive_format("a.tar.part", ["1.png", "1.json"]) is None
     assert registry.archive_format("a.zip", ["1.png", "1.json"]) is None
+
+
+def test_a_name_on_the_hub_has_no_query() -> None:
+    assert registry.format_of("hf://datasets/org/name@main/train ?&=#1.csv") == ("csv", {})
