@@ -213,9 +213,10 @@ class HubWriter:
                 if failures_of.status_of(error) not in failures_of.PASSING or failures >= self.policy.tries:
                     raise self._refused(error, doing) from error
                 asked = failures_of.retry_after_of(error)
-            except TransientError as error:
+            except (TransientError, ValueError) as error:
                 failures += 1
-                if failures >= self.policy.tries:
+                is_passing = isinstance(error, TransientError) or failures_of.is_garbled(error)
+                if not is_passing or failures >= self.policy.tries:
                     raise failures_of.no_answer(error, repo_id=self.repo_id, doing=doing) from error
                 asked = None
             self.policy.pause(failures, asked)

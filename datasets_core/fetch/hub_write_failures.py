@@ -117,7 +117,7 @@ def may_be_expired(error: BaseException) -> bool:
     return status_of(error.__cause__ or error) in (400, 401, 403, 404)
 
 
-def is_garbled(error: ValueError) -> bool:
+def is_garbled(error: BaseException) -> bool:
     """Whether an answer was none that a Hub gives, such as the page of a proxy."""
     return isinstance(error, json.JSONDecodeError | UnicodeDecodeError) or "Malformed response" in str(error)
 

@@ -320,10 +320,21 @@ def test_another_commit_in_progress_is_waited_for(hub: Any) -> None:
     assert hub.repos[REPO].log()[0] == "Upload dataset"
 
 
+@pytest.mark.parametrize("is_done", [True, False], ids=["done", "left"])
+def test_a_commit_that_fails_once_is_made_once(hub: Any, is_done: bool) -> None:
+    hub.repo(REPO)
+    hub.fail(hub.faults.status(500), "commit", done=is_done)
+
+    pushed(hub, {"train": [b"one"]})
+
+    assert hub.repos[REPO].log() == ["Upload dataset", "initial commit"]
+    assert hub.counts()["commit"] == (1 if is_done else 2)
+
+
 @pytest.mark.parametrize("is_drop", [True, False], ids=["dropped", "503"])
 def test_a_commit_whose_answer_is_lost_is_not_made_twice(hub: Any, is_drop: bool) -> None:
     hub.repo(REPO)
-    hub.fail(hub.faults.dropped() if is_drop else hub.faults.status(503), "commit")
+    hub.fail(hub.faults.dropped() if is_drop else hub.faults.status(503), "commit", done=True)
 
     info = pushed(hub, {"train": [b"one"]})
 
@@ -333,7 +344,7 @@ def test_a_commit_whose_answer_is_lost_is_not_made_twice(hub: Any, is_drop: bool
 
 def test_a_pull_request_whose_answer_is_lost_is_not_made_twice(hub: Any) -> None:
     hub.repo(REPO)
-    hub.fail(hub.faults.dropped(), "commit")
+    hub.fail(hub.faults.dropped(), "commit", done=True)
 
     info = pushed(hub, {"train": [b"one"]}, create_pr=True)
 
@@ -343,7 +354,7 @@ def test_a_pull_request_whose_answer_is_lost_is_not_made_twice(hub: Any) -> None
 
 def test_another_commit_upon_one_whose_answer_is_lost_is_kept(hub: Any) -> None:
     repo = hub.repo(REPO)
-    hub.fail(hub.faults.dropped(), "commit")
+    hub.fail(hub.faults.dropped(), "commit", done=True)
     hub.before(lambda _: repo.commit({"other.txt": "o"}, title="Another"), "info", skip=1)
 
     pushed(hub, {"train": [b"one"]})
@@ -353,7 +364,7 @@ def test_another_commit_upon_one_whose_answer_is_lost_is_kept(hub: Any) -> None:
 
 def test_the_hub_says_how_long_to_wait(hub: Any) -> None:
     hub.repo(REPO)
-    hub.fail(refused_with(hub, 429, Retry_After="7"), "commit")
+    hub.fail(hub.faults.status(429, Retry_After="7"), "commit")
     clock = Impatient()
 
     pushed(hub, {"train": [b"one"]}, clock=clock)
@@ -361,17 +372,11 @@ def test_the_hub_says_how_long_to_wait(hub: Any) -> None:
     assert clock.pauses == [7.0]
 
 
-def refused_with(hub: Any, status: int, **headers: str) -> Any:
-    """A fault before which nothing is done."""
-    return hub.faults.status(status, **headers)
-
-
 def test_what_arrived_before_a_failure_is_not_sent_again(hub: Any) -> None:
     hub.repo(REPO)
     hub.fail(hub.faults.status(403), "commit")
     with pytest.raises(PushError):
         pushed(hub, {"train": [b"one", b"two"]})
-    hub.repos[REPO].refs["refs/heads/main"] = next(iter(hub.repos[REPO].commits.values()))
     hub.forget()
 
     pushed(hub, {"train": [b"one", b"two", b"three"]})
