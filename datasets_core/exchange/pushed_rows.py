@@ -142,7 +142,7 @@ class PushedRows:
             for chunk in sample.column(name).chunks:
                 for media in _media(chunk, feature):
                     found += sum(map(self._file_bytes, media.to_pylist()))
-        return found * self.num_rows // max(1, sample.num_rows)
+        return int(found * self.num_rows // max(1, sample.num_rows))
 
     def _file_bytes(self, value: dict[str, Any] | None) -> int:
         if value is None or value["bytes"] is not None or value["path"] is None or files.is_url(value["path"]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,9 @@ def push_datasets(
     place = target(splits=[*datasets])
     size = parse_size(max_shard_size)
     limits = {name: shard_limits(size, num_shards.get(name), num_proc, split=name) for name in datasets}
-    features = same_features({name: dataset.features for name, dataset in datasets.items()})
+    empty = [name for name, dataset in datasets.items() if not dataset.num_rows]
+    features = same_features({name: dataset.features for name, dataset in datasets.items()}, empty)
     rows = {name: PushedRows.of(dataset, name, embeds=embeds) for name, dataset in datasets.items()}
+    rows |= {name: replace(rows[name], features=features) for name in empty}
     shards = {name: shards_of(each, limits[name]) for name, each in rows.items()}
     return push(place, shards, card_writer(place, features))

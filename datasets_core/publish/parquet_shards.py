@@ -7,6 +7,7 @@ checksums.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
@@ -102,9 +103,10 @@ class ShardFile:
             self._writer.add_key_value_metadata({"content_defined_chunking": json.dumps(_CHUNKS)})
             with files.disk_errors(self.path):
                 self._writer.close()
-        finally:
-            with files.disk_errors(self.path):
                 self._out.close()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -112,7 +114,9 @@ class ShardFile:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is None:
             self.close()
-        else:
+            return
+        self._writer.is_open = False  # given up: pyarrow would write the end of the file, whenever the object goes
+        with contextlib.suppress(OSError):  # of bytes that wait: the disk that is full is told already
             self._out.close()
 
 
