@@ -22,8 +22,8 @@ from datasets_core.building.dataset_lock import DatasetLock, LockedFile, LockedS
 from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.errors import DataFilesNotFoundError, LockDriftError, NonMatchingChecksumError, UnhashableError
 from datasets_core.fetch.checksum import RegisteredFile, digest_of
-from datasets_core.fetch.hub_url import parse_hub_url
-from datasets_core.files import entry, is_http, is_url, join, local_path, open_binary
+from datasets_core.fetch.hub_url import PREFIX, parse_hub_url
+from datasets_core.files import entry, is_http, is_url, local_path, open_binary
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.progress import progress
 from datasets_core.redact import redact
@@ -178,8 +178,8 @@ class _Present:
         if self._repository is None:
             return None
         path = source.path
-        if not is_url(path) and not os.path.isabs(path) and is_url(self._builder.base_path or ""):
-            path = join(self._builder.base_path or "", posixpath.normpath(path))  # what a script asked its manager for
+        if not is_url(path) and not os.path.isabs(path):  # what a script asked its manager for
+            path = f"{PREFIX}{self._repository}/{posixpath.normpath(path)}"
         found = parse_hub_url(path)
         if found is None or found.repo_id != self._repository:
             return None

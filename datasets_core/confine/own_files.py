@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from datasets_core import files
-from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DeniedAccessError, DownloadError
 from datasets_core.fetch.checksum import FileRecord, record_of
 from datasets_core.fetch.http import origin_of
@@ -83,7 +82,8 @@ class OwnFiles:
 
             for path, found in fetch_files(self._hub, self._commit, wanted, force=force).items():
                 _put(os.path.realpath(found), self._place(path))
-                self._fresh.add(path)
+            if force:
+                self._fresh.update(wanted)
         return {name: self._place(path) for name, path in paths.items()}
 
     def record(self, place: str, *, has_checksum: bool) -> FileRecord:
@@ -97,10 +97,9 @@ class OwnFiles:
     # -- names ---------------------------------------------------------------------------------------------------------
 
     def _inside(self, path: str, name: str) -> str:
-        inside = posixpath.normpath(path)
-        if inside == ".." or inside.startswith(("../", "/")):
-            raise DeniedAccessError(f"read {redact(name)!r}, which leads out of its repository", path=self._script)
-        return inside
+        if ".." in path.split("/") or path.startswith("/"):
+            raise DeniedAccessError(f"read {redact(name)!r}, which may lead out of its repository", path=self._script)
+        return posixpath.normpath(path)
 
     def _of_hub_url(self, name: str) -> str:
         try:
@@ -115,11 +114,11 @@ class OwnFiles:
     def _of_resolve_url(self, name: str) -> str | None:
         """The path that `<endpoint>/datasets/org/name/resolve/<revision>/<path>` names."""
         try:
-            is_hub, parts = origin_of(name) == origin_of(settings().hub_endpoint), urlsplit(name)
+            is_hub, parts = origin_of(name) == origin_of(self._hub.endpoint), urlsplit(name)
         except (DownloadError, ValueError):
             return None
         repo_id = self._commit.repo_id
-        front = f"{urlsplit(settings().hub_endpoint).path}/datasets/{repo_id}/resolve/"
+        front = f"{urlsplit(self._hub.endpoint).path}/datasets/{repo_id}/resolve/"
         if not is_hub or "@" in parts.netloc or not parts.path.startswith(front):
             return None
         revision, _, path = parts.path[len(front) :].partition("/")
