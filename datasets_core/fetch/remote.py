@@ -246,13 +246,13 @@ class RemoteFile(os.PathLike[str]):
         below = os.fspath(other).strip("/")
         if self._is_unpacked:
             return self._with(posixpath.join(self._inner, below))
-        path, mark, query = self._url.partition("?")
-        return RemoteFile(f"{path.rstrip('/')}/{below}{mark}{query}", self._access)
+        path = _path_of(self._url)
+        return RemoteFile(f"{path.rstrip('/')}/{below}{self._url[len(path) :]}", self._access)
 
     @property
     def _path(self) -> str:
         """The text without what follows the path of a URL."""
-        return str(self) if self._is_unpacked else re.split(r"[?#]", self._url, maxsplit=1)[0]
+        return str(self) if self._is_unpacked else _path_of(self._url)
 
     # -- a text --------------------------------------------------------------------------------------------------------
 
@@ -261,7 +261,7 @@ class RemoteFile(os.PathLike[str]):
             return self._url
         if self._inner:
             return f"{self._url}/{self._inner}"
-        path = self._url.partition("?")[0]
+        path = _path_of(self._url)
         return f"{self._url}/{plain_name(path)}" if _COMPRESSED.search(path) else self._url
 
     def __repr__(self) -> str:
@@ -273,7 +273,7 @@ class RemoteFile(os.PathLike[str]):
 
     @property
     def _is_archive(self) -> bool:
-        return self._is_unpacked and not _COMPRESSED.search(self._url.partition("?")[0])
+        return self._is_unpacked and not _COMPRESSED.search(_path_of(self._url))
 
     def __add__(self, text: str) -> RemoteFile | str:
         """What has a longer name: of an archive, a file below."""
@@ -333,6 +333,11 @@ class RemoteFile(os.PathLike[str]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remote, (self._url, self._access, self._is_unpacked, self._inner)
+
+
+def _path_of(url: str) -> str:
+    """A URL without its query and fragment; one of the Hub has neither, but files with any name."""
+    return url if url.startswith("hf://") else re.split(r"[?#]", url, maxsplit=1)[0]
 
 
 _OF_TEXTS = frozenset({

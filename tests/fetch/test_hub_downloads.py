@@ -212,3 +212,14 @@ def test_missing_streamed_files_do_not_exist(hub, repo, made):
 def test_other_repositories_of_the_hub_are_left_to_their_own_client(hub, repo, made):
     with pytest.raises(DownloadError):
         made().download("hf://datasets/org/name")
+
+
+def test_names_of_files_on_the_hub_hold_any_letter(hub, policy):
+    names = ["C# 100%?.csv", "%41;x=1.csv", "a+b&c.csv", "ü \U0001f600.csv", "a@b.csv"]
+    repo = hub.repo("org/name", {f"data/{name}": name for name in names})
+    for kind in (DownloadManager, StreamingDownloadManager):
+        manager = kind(base_path=f"{ROOT}@{repo.sha}", retries=policy)
+        places = manager.download([f"data/{name}" for name in names])
+        assert [read(place).decode() for place in places] == names
+        assert [pathlib.PurePath(place).name for place in places] == names
+        assert [getattr(place, "name", pathlib.PurePath(place).name) for place in places] == names
