@@ -124,7 +124,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
             refusal = error
             if (built := _built_of_hub(request, request.path, request.revision)) is not None:
                 return built
-    is_local = not isinstance(refusal, OfflineError) or local.endswith(".py")
+    is_local = refusal is None or local.endswith(".py")
     prepared = prepared_source(request, is_local=is_local)
     if prepared is not None:
         return prepared

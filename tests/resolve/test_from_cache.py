@@ -1,10 +1,20 @@
 import logging
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, DatasetBuilder, Features, Value, load_dataset, load_dataset_builder
+from datasets_core import (
+    Dataset,
+    DatasetBuilder,
+    Features,
+    Value,
+    config,
+    get_dataset_config_names,
+    load_dataset,
+    load_dataset_builder,
+)
 from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.errors import (
     BlockedVersionError,
@@ -12,6 +22,8 @@ from datasets_core.errors import (
     DatasetNotFoundError,
     ExperimentalVersionWarning,
     HubUnreachableError,
+    OfflineError,
+    RepositoryNotFoundError,
     UnknownConfigError,
     UnknownVersionError,
     UnpreparableVersionError,
@@ -61,8 +73,8 @@ def place(tmp_path: Path) -> Place:
     found = Place(tmp_path)
     for version in ("1.0.0", "1.2.0", "1.10.0", "2.0.0"):
         found.write(version)
-        for config in ("en", "de") if version == "1.2.0" else ("en",):
-            found.load(found.script, name=config)
+        for name in ("en", "de") if version == "1.2.0" else ("en",):
+            found.load(found.script, name=name)
     (found.cache / "reviews" / "en" / "3.0.0").mkdir()
     return found
 
@@ -197,3 +209,145 @@ def test_a_source_tells_its_config(place: Place) -> None:
     source = prepared_source(Request("reviews", name="de", cache_dir=str(place.cache)))
     assert source is not None
     assert (source.config_names, source.default_config_name, list(source.recorded)) == (["de"], "de", ["de"])
+
+
+# -- repositories that cannot be asked ---------------------------------------------------------------------------------
+
+
+def _gone(hub: Any) -> None:
+    """No hub cache any more, and no network."""
+    shutil.rmtree(hub.cache_dir, ignore_errors=True)
+    hub.forget()
+
+
+def test_a_build_answers_for_its_revision_where_nothing_else_does(hub: Any, caplog: pytest.LogCaptureFixture) -> None:
+    repo = hub.repo("org/birds", {"train.csv": "a\n1\n"})
+    first = repo.sha
+    repo.tag("v1")
+    assert load_dataset("org/birds", split="train")["a"][:] == [1]
+    assert load_dataset("org/birds", split="train", revision="v1")["a"][:] == [1]
+    repo.commit({"train.csv": "a\n2\n"})
+    second = repo.sha
+    load_dataset("org/birds", split="train")
+    repo.commit({"train.csv": "a\n3\n"})
+    repo.branch("dev")
+    _gone(hub)
+    with config.using(offline=True):
+        asked: dict[str | None, int] = {None: 2, "main": 2, "v1": 1, first: 1, second: 2}
+        for revision, value in asked.items():
+            assert load_dataset("org/birds", split="train", revision=revision)["a"][:] == [value], revision
+        assert first[:7] not in caplog.text.splitlines()[0]
+        for revision in ("dev", repo.sha, "v2", first[:7], "refs/convert/parquet"):
+            with pytest.raises(OfflineError):
+                load_dataset("org/birds", revision=revision)
+        builder = load_dataset_builder("org/birds", revision="v1")
+        assert (builder.repo_id, builder.commit_sha) == ("org/birds", first)
+        assert load_dataset("hf://datasets/org/birds@v1", split="train")["a"][:] == [1]
+        assert [row["a"] for row in load_dataset("org/birds", split="train", revision="v1", streaming=True)] == [1]
+        assert get_dataset_config_names("org/birds") == ["default"]
+    assert hub.requests == []
+
+
+def test_a_hub_that_is_not_there_is_as_one_that_may_not_be_asked(hub: Any) -> None:
+    hub.repo("org/birds", {"train.csv": "a\n1\n"})
+    load_dataset("org/birds")
+    _gone(hub)
+    with config.using(hub_endpoint="http://127.0.0.1:9"):
+        assert load_dataset("org/birds", split="train")["a"][:] == [1]
+        with pytest.raises(HubUnreachableError, match="'v2'"):
+            load_dataset("org/birds", revision="v2")
+
+
+def test_a_build_answers_for_what_was_asked_for(hub: Any) -> None:
+    card = "---\nconfigs:\n- config_name: en\n  data_files: en/*.csv\n- config_name: de\n  data_files: de/*.csv\n---\n"
+    hub.repo("org/birds", {"README.md": card, "en/a.csv": "a\n1\n", "de/a.csv": "a\n2\n", "x.csv": "b\n3\n"})
+    ways: list[dict[str, Any]] = [
+        {"name": "en"},
+        {"data_files": "x.csv"},
+        {"data_files": {"test": ["x.csv"]}},
+        {"data_dir": "de"},
+        {"name": "en", "sep": ";"},
+        {"name": "en", "features": Features({"a": Value("string")})},
+    ]
+    found = [load_dataset("org/birds", **way) for way in ways]
+    _gone(hub)
+    with config.using(offline=True):
+        for way, built in zip(ways, found, strict=True):
+            again = load_dataset("org/birds", **way)
+            assert {split: rows[:] for split, rows in again.items()} == {split: rows[:] for split, rows in built.items()}, way
+            assert again.cache_files == built.cache_files
+        assert load_dataset("org/birds", data_files=["x.csv"])["train"]["b"][:] == [3]
+        for other in (
+            {},
+            {"name": "de"},
+            {"name": "fr"},
+            {"data_files": "y.csv"},
+            {"data_dir": "en"},
+            {"name": "en", "sep": "|"},
+            {"name": "en", "features": Features({"a": Value("int8")})},
+        ):
+            with pytest.raises(OfflineError):
+                load_dataset("org/birds", **other)
+
+
+def test_no_other_dataset_stands_in_for_a_repository(hub: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("birds", "org/swans"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "train.csv").write_text("a\n1\n")
+        load_dataset(folder)
+    shutil.rmtree(tmp_path / "org")
+    with config.using(offline=True):
+        with pytest.raises(OfflineError):
+            load_dataset("org/birds")
+        assert load_dataset("org/swans", split="train")["a"][:] == [1]  # which was that very folder
+    with pytest.raises(RepositoryNotFoundError):
+        load_dataset("other/birds", revision="main")
+
+
+def test_a_repository_that_is_not_shown_any_more_is_not_read_from_the_cache(hub: Any) -> None:
+    hub.repo("org/birds", {"train.csv": "a\n1\n"})
+    load_dataset("org/birds")
+    hub.repos["org/birds"].private = True
+    with pytest.raises(RepositoryNotFoundError):
+        load_dataset("org/birds")
+    _gone(hub)
+    with pytest.raises(RepositoryNotFoundError):
+        load_dataset("org/birds")
+
+
+def test_broken_builds_are_passed_over(hub: Any) -> None:
+    hub.repo("org/birds", {"train.csv": "a\n1\n"})
+    (file,) = load_dataset("org/birds", split="train").cache_files
+    _gone(hub)
+    Path(file["filename"]).with_name("dataset_info.json").write_text("{")
+    with config.using(offline=True), pytest.raises(OfflineError):
+        load_dataset("org/birds")
+
+
+def test_a_script_s_build_is_read_without_the_script(hub: Any) -> None:
+    hub.repo("org/reviews", {"reviews.py": SCRIPT.format(version="1.0.0", supported=[])})
+    rows = load_dataset("org/reviews", "de", split="train")["v"][:]
+    _gone(hub)
+    shutil.rmtree(Path(config.settings().cache_dir, "modules"))
+    with config.using(offline=True):
+        assert load_dataset("org/reviews", "de", split="train")["v"][:] == rows == ["de 1.0.0"]
+        with pytest.raises(OfflineError):
+            load_dataset("org/reviews", "en")
+
+
+def test_a_build_is_found_where_a_part_of_the_hub_cache_is_left(hub: Any) -> None:
+    """Its listing without its files, or some files without the listing."""
+    card = "---\nconfigs:\n- config_name: en\n  data_files: en/*.csv\n---\n"
+    hub.repo("org/birds", {"README.md": card, "en/a.csv": "a\n1\n", "en/b.csv": "a\n2\n"})
+    hub.repo("org/reviews", {"reviews.py": SCRIPT.format(version="1.0.0", supported=[]), "data.csv": "1"})
+    load_dataset("org/birds")
+    load_dataset("org/reviews")
+    for repo in ("birds", "reviews"):
+        folder = Path(hub.cache_dir, f"datasets--org--{repo}")
+        shutil.move(folder / "snapshots", hub.home / repo)
+        shutil.rmtree(folder / "blobs")
+    shutil.rmtree(Path(config.settings().cache_dir, "modules"))
+    with config.using(offline=True):
+        assert load_dataset("org/birds", split="train")["a"][:] == [1, 2]
+        assert load_dataset("org/reviews", split="train")["v"][:] == ["en 1.0.0"]
