@@ -13,6 +13,7 @@ from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetNotFoundError, ManifestError
+from datasets_core.fetch.hub_url import without_commit
 from datasets_core.files import join
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
@@ -169,6 +170,7 @@ class Built:
             yield from sorted(folder_of(os.path.join(head, "file")) for head in heads)
         if self.base_path and self.base_path != os.getcwd():  # where no folder is named, the present one stands for it
             yield self.base_path
+            yield without_commit(self.base_path)  # its rows may name files of their repository as it is by now
         if self.config.data_dir:
             yield self.config.data_dir
         yield self.download_dir or settings().downloads_dir

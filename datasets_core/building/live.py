@@ -33,6 +33,7 @@ from datasets_core.errors import (
     UnknownSplitError,
 )
 from datasets_core.features.media_paths import MediaPaths
+from datasets_core.fetch.hub_url import PREFIX
 from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
 from datasets_core.files import is_url
 from datasets_core.meta.data_files import DataFilesDict
@@ -416,11 +417,12 @@ def _of_built(builder: Any) -> IterableDatasetDict:
 
 
 def _check_files(builder: Any) -> None:
-    """Refuse the files of a format that are somewhere else: they are no script's, whose paths fetch themselves."""
+    """Refuse the files of a format in a store or behind http: those of scripts and of the Hub fetch themselves."""
     data_files = builder.config.data_files
     if not builder.is_partial or not isinstance(data_files, DataFilesDict):
         return
-    remote = next((path for paths in data_files.values() for path in paths if is_url(path)), None)
+    named = itertools.chain.from_iterable(data_files.values())
+    remote = next((path for path in named if is_url(path) and not path.rpartition("::")[2].startswith(PREFIX)), None)
     if remote is not None and type(builder).__module__.startswith("datasets_core.builders."):
         raise ConfigurationError(
             f"{redact(remote)} is a remote file of the format {builder.name!r}, which this version does not stream. "
