@@ -177,31 +177,31 @@ class Hub:
             HubUnreachableError: it could not be asked, and the cache does not know the revision.
             OfflineError: it was not to be asked, and the cache does not know the revision.
         """
-        revision = DEFAULT_REVISION if revision is None else getattr(revision, "resolved", revision)  # of the client's own type
-        _check_names(repo_id, revision)
-        if is_commit(revision):
-            files = self.cache.listing(repo_id, revision)
+        wanted: str = DEFAULT_REVISION if revision is None else getattr(revision, "resolved", revision)  # the client's own type
+        _check_names(repo_id, wanted)
+        if is_commit(wanted):
+            files = self.cache.listing(repo_id, wanted)
             if files is not None:
-                return HubCommit(repo_id, revision, revision, files)
+                return HubCommit(repo_id, wanted, wanted, files)
         if local_only or self.local_only or settings().offline:
-            return self._offline(repo_id, revision)
-        meant = revision
+            return self._offline(repo_id, wanted)
+        meant = wanted
         try:
             named = repo_id  # what the Hub calls it today
-            if not is_commit(revision):
-                meant, named = self._resolved(repo_id, revision)
-            found = HubCommit(repo_id, meant, revision, self._listed(repo_id, meant, named, revision))
+            if not is_commit(wanted):
+                meant, named = self._resolved(repo_id, wanted)
+            found = HubCommit(repo_id, meant, wanted, self._listed(repo_id, meant, named, wanted))
         except UnansweredError as error:
             # Where the Hub said which commit it is, no older one will do.
             known = self.known(repo_id, meant)
             if known is None:
-                raise self._unreachable(repo_id, revision, meant, error) from error
+                raise self._unreachable(repo_id, wanted, meant, error) from error
             logger.warning(
                 "The Hub did not answer for %s (%s): %r is taken as commit %s, which the cache knows%s",
-                repo_id, error.reason, revision, known.sha, "" if known.is_whole else " in part",
+                repo_id, error.reason, wanted, known.sha, "" if known.is_whole else " in part",
             )  # fmt: skip
-            return replace(known, revision=revision)
-        self.cache.set_ref(repo_id, revision, meant)
+            return replace(known, revision=wanted)
+        self.cache.set_ref(repo_id, wanted, meant)
         return found
 
     def known(self, repo_id: str, revision: str) -> HubCommit | None:
