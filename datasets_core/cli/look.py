@@ -34,6 +34,7 @@ def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
         return 0
     facts = {
         "dataset": info.dataset_name or builder.dataset_name,
+        "repository": f"{builder.repo_id} at {builder.commit_sha}" if builder.commit_sha else None,
         "config": info.config_name,
         "version": info.version,
         "versions": ", ".join(map(str, builder.versions)) if len(builder.versions) > 1 else None,

@@ -116,11 +116,12 @@ def _file_name(path: str) -> str:
 
 
 def _choices(paths: Iterable[str]) -> dict[str, Choice | None]:
-    """The format of each path; asked once for all local names that end alike."""
+    """The format of each path; asked once for all names that end alike, here or on the Hub."""
     known: dict[str, Choice | None] = {}
     found: dict[str, Choice | None] = {}
     for path in paths:
-        ending = path if files.is_url(path) else path.rpartition("/")[2].lstrip(".").partition(".")[2]
+        is_elsewhere = files.is_url(path) and ("::" in path or not path.startswith("hf://"))
+        ending = path if is_elsewhere else path.rpartition("/")[2].lstrip(".").partition(".")[2]
         if ending not in known:
             known[ending] = _choice(path)
         found[path] = known[ending]

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,3 +121,16 @@ def test_what_an_author_writes_steers_no_terminal(
     said = capsys.readouterr()
     assert not set(said.out + said.err) & {"\x1b", "\x07", "\x9b"}
     assert said.out
+
+
+def test_a_dataset_of_the_hub_is_told_with_its_commit(hub: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    repo = hub.repo("org/set", {"train.csv": "a\n1\n"}, private=True)
+    repo.tag("v1")
+    repo.commit({"train.csv": "a\n1\n2\n"})
+    reference = ["org/set", "--revision", "v1", "--token", hub.token]
+    assert main(["info", *reference]) == 0
+    assert f"repository:  org/set at {repo.at('v1').id}" in capsys.readouterr().out
+    assert main(["head", *reference]) == 0
+    assert capsys.readouterr().out == '{"a": 1}\n'
+    assert main(["head", "org/set"]) == 1
+    assert hub.token not in capsys.readouterr().err
