@@ -172,17 +172,14 @@ def _writer(out: Any, schema: pa.Schema, features: Features) -> pq.ParquetWriter
     leaves = _leaves(schema)
     media = {name for name, feature in features.items() if has_media(feature)}
     stored = [leaf for column, leaf in leaves if column in media]  # compressed by themselves, and none is there twice
+    options: dict[str, Any] = {  # which pyarrow takes by column, and its stubs do not
+        "compression": {leaf: "none" if leaf in stored else "snappy" for _, leaf in leaves} or "snappy",
+        "use_dictionary": [leaf for _, leaf in leaves if leaf not in stored],
+        "column_encoding": dict.fromkeys(stored, "PLAIN"),
+        "use_content_defined_chunking": _CHUNKS,
+    }
     try:
-        return pq.ParquetWriter(
-            out,
-            schema,
-            compression={leaf: "none" if leaf in stored else "snappy" for _, leaf in leaves} or "snappy",
-            use_dictionary=[leaf for _, leaf in leaves if leaf not in stored],
-            column_encoding=dict.fromkeys(stored, "PLAIN"),
-            use_content_defined_chunking=_CHUNKS,
-            write_page_index=True,
-            write_page_checksum=True,
-        )
+        return pq.ParquetWriter(out, schema, write_page_index=True, write_page_checksum=True, **options)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
         raise CastError(f"Parquet cannot hold these columns: {error}. Cast them before the push.") from error
 

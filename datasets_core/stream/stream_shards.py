@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -82,15 +82,11 @@ class StreamRows:
         """
         kinds = Kinds(self.features, self.plan.source.paths)
         row = 0
-        try:
-            node = self.plan.node(self.epoch)
-            for delivery in node.blocks(node.start):
-                for batch in self._in_parts(self._encoded(delivery.block, kinds, row), row, kinds):
+        with _naming(self.split):
+            for block in _blocks(self.plan, self.epoch):
+                for batch in self._in_parts(self._encoded(block, kinds, row), row, kinds):
                     yield batch
                     row += batch.num_rows
-        except Exception as error:  # whatever a function of the user raises
-            error.add_note(f"This happened in split {self.split!r}.")
-            raise
 
     def _encoded(self, block: Block, kinds: Kinds, row: int) -> pa.RecordBatch:
         try:
@@ -124,22 +120,35 @@ class StreamRows:
 
 def _features_of_head(plan: Plan, epoch: int, split: str) -> Features:
     """The types that the first rows have."""
-    node = plan.node(epoch)
     blocks: list[Block] = []
     rows = 0
-    found = Features()
+    with _naming(split):
+        for block in _blocks(plan, epoch):
+            blocks.append(block)
+            rows += block.num_rows
+            if rows >= _HEAD_ROWS:
+                found = _features_of(blocks)
+                if rows >= _MOST_HEAD_ROWS or Value("null") not in found.values():
+                    return found
+        if rows:
+            return _features_of(blocks)
+    raise ConfigurationError(f"Split {split!r} has no rows, and so no types of columns. Give features, or leave the split out.")
+
+
+def _blocks(plan: Plan, epoch: int) -> Iterator[Block]:
+    node = plan.node(epoch)
     for delivery in node.blocks(node.start):
-        blocks.append(delivery.block)
-        rows += delivery.block.num_rows
-        if rows >= _HEAD_ROWS:
-            found = _features_of(blocks)
-            if rows >= _MOST_HEAD_ROWS or Value("null") not in found.values():
-                return found
-    if not rows:
-        raise ConfigurationError(
-            f"Split {split!r} has no rows, and so no types of columns. Give features, or leave the split out."
-        )
-    return _features_of(blocks)
+        yield delivery.block
+
+
+@contextmanager
+def _naming(split: str) -> Iterator[None]:
+    """Have errors, whatever a function of the user raises, say in which split they came."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"This happened in split {split!r}.")
+        raise
 
 
 def _features_of(blocks: list[Block]) -> Features:
