@@ -19,6 +19,7 @@ from datasets_core.redact import redact
 
 REGISTER_IT = "If what comes now is right, register it with register_checksums=True"
 _CHUNK = 1 << 20
+_LEAST_CHUNK = 1 << 13
 
 
 class VerificationMode(StrEnum):
@@ -96,8 +97,8 @@ class Digest:
 def digest_of(path: str | os.PathLike[str]) -> Digest:
     """The digest of a whole local file, open to be continued."""
     digest = Digest()
-    buffer = memoryview(bytearray(_CHUNK))
     with open(path, "rb", buffering=0) as source:
+        buffer = memoryview(bytearray(min(_CHUNK, max(_LEAST_CHUNK, os.fstat(source.fileno()).st_size + 1))))
         while count := source.readinto(buffer):
             digest.update(buffer[:count])
     return digest

@@ -60,7 +60,7 @@ class BlobDigest:
 def blob_digest_of(path: str, file: HubFile) -> BlobDigest:
     """The digest of the bytes at `path`, open to be continued."""
     digest = BlobDigest(file)
-    buffer = memoryview(bytearray(_CHUNK))
+    buffer = memoryview(bytearray(min(_CHUNK, file.size + 1)))
     with open(path, "rb", buffering=0) as source:
         while count := source.readinto(buffer):
             digest.update(buffer[:count])
