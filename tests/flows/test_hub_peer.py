@@ -128,7 +128,7 @@ say({{name: exchange.described(split) for name, split in made.items()}})
     expected = theirs(code)
     found = load_dataset("org/new", "one", token=hub.token)
     assert {name: exchange.described(split) for name, split in found.items()} == expected
-    assert load_dataset("org/new", "other", token=hub.token)["test"].num_rows == 1
+    assert load_dataset("org/new", "other", token=hub.token)["train"].num_rows == 1
     assert found["train"].features["c"] == ClassLabel(names=["n", "y"])
 
 
