@@ -84,3 +84,12 @@ def test_changing_a_config_leaves_it_alone():
     assert (declared.pair, changed.pair, changed.name) == (("de", "en"), ("de", "pl"), "de-en")
     with pytest.raises(UnknownOptionError, match=r"'pears' is no option of 'wmt'.*'pair'"):
         change_config(declared, {"pears": 1}, builder="wmt")
+
+
+def test_a_commit_of_the_hub_is_no_part_of_an_id_and_the_hash_of_a_file_is():
+    def config_id(commit, etag, path="a.csv"):
+        url = f"hf://datasets/org/set@{commit * 40}/{path}"
+        return BuilderConfig("en", data_files=DataFilesDict(train=DataFilesList([url], [(url, 3, etag)]))).create_config_id({})
+
+    assert config_id("a", "x") == config_id("b", "x")
+    assert len({config_id("a", "x"), config_id("a", "y"), config_id("a", "x", "b.csv")}) == 3

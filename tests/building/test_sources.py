@@ -4,6 +4,7 @@ import os
 import threading
 
 from datasets_core.building.sources import identity_of, sources_of, stale_source
+from datasets_core.config import using
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.manifest import Manifest, SourceRecord
@@ -91,3 +92,13 @@ def test_files_that_do_not_belong_are_not_looked_into(tmp_path):
     found = sources_of(None, [{"files": [str(mine), str(other)]}], {}, hashed=True, belongs=lambda path: path == str(mine))
 
     assert [record.path for record in found] == [str(mine)]
+
+
+def test_a_file_of_the_hub_is_recorded_once_and_without_its_commit(tmp_path):
+    url = f"hf://datasets/org/set@{'a' * 40}/a.csv"
+    kept = file(tmp_path / "a.csv")
+    data_files = DataFilesDict(train=DataFilesList([url], [(url, 3, "etag")]))
+    with using(hub_cache_dir=tmp_path):
+        found = sources_of(data_files, [{"file": kept}], {url: {"num_bytes": 3, "checksum": "ff"}}, hashed=True)
+
+    assert found == (SourceRecord("hf://datasets/org/set/a.csv", 3, "etag", "ff"),)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.fetch.hub_url import HubPath, hub_url, is_commit, is_repo_id, parse_hub_url
+from datasets_core.fetch.hub_url import HubPath, hub_url, is_commit, is_repo_id, parse_hub_url, without_commit
 
 SHA = "0123456789" * 4
 URLS = [
@@ -97,3 +97,12 @@ def test_repository_ids_are_those_that_the_client_of_the_hub_takes(text: str) ->
 def test_only_a_full_hash_is_a_commit(text: str | None) -> None:
     assert not is_commit(text)
     assert is_commit(SHA)
+
+
+@pytest.mark.parametrize(
+    "text", ["org@x/a.csv", f"/data/set@{SHA}/a", f"hf://datasets/org/name@{SHA}x/a", "hf://datasets/org/name@main/a"]
+)
+def test_only_a_commit_in_a_url_is_taken_off(text: str) -> None:
+    assert without_commit(text) == text
+    assert without_commit(hub_url("org/name", SHA, "a@b/c.csv")) == "hf://datasets/org/name/a@b/c.csv"
+    assert without_commit(hub_url("squad", SHA)) == "hf://datasets/squad"

@@ -56,6 +56,7 @@ def test_what_is_written_is_read(
         "2026-01-01",
         "a/b",
         *order,
+        commit="ab" * len(shards),
     )
     assert parse_manifest(manifest_bytes(manifest), path="x") == manifest
 
