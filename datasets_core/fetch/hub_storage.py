@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,6 +26,7 @@ _FEWEST = 3  # files for which the request pays
 _MOST_BYTES = 16 << 20  # of an answer
 _HOPS = 3
 _MOVED = {307, 308}
+_HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
 _MEDIA_TYPE = "application/vnd.git-lfs+json"
 
 
@@ -105,9 +107,13 @@ class StorageUrls:
             return None
         if origin[0] != "https" and origin_of(self._url)[0] == "https":  # what was asked for in private stays so
             return None
-        if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+        if not isinstance(headers, dict) or not all(_is_header(name, value) for name, value in headers.items()):
             return None
         return Place(url, Credentials(origin, headers), is_storage=True)
+
+
+def _is_header(name: str, value: object) -> bool:
+    return _HEADER_NAME.fullmatch(name) is not None and isinstance(value, str) and value.isascii() and value.isprintable()
 
 
 def _read(response: HttpResponse) -> bytes:

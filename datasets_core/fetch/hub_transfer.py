@@ -76,7 +76,7 @@ class BlobSource:
         file: what it has to be.
         url: its `hf://` URL, for messages.
         resolved: its place at the endpoint.
-        stored: gives its place at the storage host, where that is known: it is tried first.
+        stored: gives its place at the storage host, where that is known: it is tried first, and once.
         refused: makes an error of an answer of the endpoint that is a refusal.
         unreachable: makes an error of the reason why nothing was ever answered.
         heard: is set when something was; until then an endpoint that takes no connection is taken to be away.
@@ -113,7 +113,7 @@ class _Tries:
     def __init__(self, source: BlobSource, part: BlobPart, watch: Watch) -> None:
         self._source, self._part, self._watch = source, part, watch
         self._failures = self._reached = self._wrong = 0
-        self._is_expired = False
+        self._is_failed = self._is_expired = False
 
     def record(self) -> FileRecord:
         while True:
@@ -131,7 +131,7 @@ class _Tries:
 
     def _receive(self) -> None:
         part, source = self._part, self._source
-        place = (None if self._is_expired else source.stored()) or source.resolved
+        place = (None if self._is_failed else source.stored()) or source.resolved
         judge, ranged = judge_of(place, source.refused), part.ranged()
 
         def noted(answer: HttpResponse) -> None:
@@ -153,6 +153,7 @@ class _Tries:
     def _failed(self, error: TransientError, *, pauses: bool) -> None:
         """Count a failure, and wait; the last one is raised."""
         source, policy = self._source, self._source.policy
+        self._is_failed = True
         self._failures = 1 if self._part.size >= self._reached + _PROGRESS else self._failures + 1
         self._reached = max(self._reached, self._part.size)
         is_silent = error.status is None and not source.heard.is_set() and error.origin == origin_of(source.resolved.url)

@@ -76,6 +76,27 @@ def test_a_hub_that_does_not_offer_it_is_asked_once(hub, repo, snapshot, fault):
     assert hub.counts()["lfs-batch"] == 1
 
 
+@pytest.mark.parametrize("header", ["X\\nY", "X Y", ""])
+def test_headers_that_no_request_has_are_not_sent(hub, repo, snapshot, header):
+    def answered(right):
+        return hub.faults.replace(
+            right, body=right.body.replace(b'"expires_in"', b'"header": {"%s": "1"}, "expires_in"' % name)
+        )
+
+    name = header.encode()
+    hub.fail(answered, "lfs-batch", times=None)
+    assert fetched(snapshot()) == FILES
+    assert hub.counts()["resolve"] == 5
+
+
+def test_a_storage_host_that_is_away_is_asked_for_once_at_each_place(hub, repo, snapshot):
+    away = b"http://127.0.0.1:9/"
+    port = hub.storage.url.encode() + b"/"
+    hub.fail(lambda right: hub.faults.replace(right, body=right.body.replace(port, away)), "lfs-batch", times=None)
+    assert fetched(snapshot()) == FILES
+    assert (hub.counts()["resolve"], hub.counts()["storage"]) == (5, 5)
+
+
 def test_urls_that_have_expired_are_made_anew_one_by_one(hub, repo, snapshot):
     hub.before(lambda request: hub.storage.expire(), "storage")
     assert fetched(snapshot()) == FILES
