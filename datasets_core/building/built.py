@@ -13,6 +13,7 @@ from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.group import DatasetDict
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetNotFoundError, ManifestError
+from datasets_core.fetch.hub_cache import HubCache
 from datasets_core.fetch.hub_url import without_commit
 from datasets_core.files import join
 from datasets_core.meta.data_files import DataFilesDict
@@ -37,6 +38,8 @@ class Built:
     info: DatasetInfo
     config: Any
     base_path: str | None
+    repo_id: str | None
+    commit_sha: str | None
     download_dir: str | None
     _output_dir: str
     _output_storage_options: dict[str, Any] | None
@@ -171,6 +174,8 @@ class Built:
         if self.base_path and self.base_path != os.getcwd():  # where no folder is named, the present one stands for it
             yield self.base_path
             yield without_commit(self.base_path)  # its rows may name files of their repository as it is by now
+        if self.repo_id and self.commit_sha:
+            yield HubCache(settings().hub_cache_dir).folder(self.repo_id)
         if self.config.data_dir:
             yield self.config.data_dir
         yield self.download_dir or settings().downloads_dir
