@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _PORTS = {"http": 80, "https": 443}
 _HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers that are no secret
 _OK = {200, 206, 304, 416}
+_MOST_DRAINED = 1 << 16
 _RESET = re.compile(r"\bt=(\d+)")  # of `ratelimit: "api";r=0;t=55`, by which the Hub says when it counts anew
 OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
 
@@ -235,6 +237,8 @@ class HttpClient:
         for _ in range(_MOST_REDIRECTS + 1):
             response = self._send(here, headers or {}, credentials)
             try:
+                if response.status_code not in _OK:
+                    _drain(response)
                 if response.status_code not in _REDIRECTS:
                     answer = _answer(here, response)
                     if judge is not None:
@@ -330,6 +334,17 @@ class HttpClient:
 def _check_online(url: str) -> None:
     if settings().offline:
         raise OfflineError(redact(url), "offline mode is on", advice=OFFLINE_ADVICE)
+
+
+def _drain(response: Any) -> None:
+    """Take the short text that goes with a redirect or a refusal, since a connection is kept only behind the end of a body."""
+    import httpx2
+
+    length = response.headers.get("content-length") or ""
+    if length.isascii() and length.isdigit() and int(length) <= _MOST_DRAINED:
+        with contextlib.suppress(httpx2.TransportError):  # the connection ends here, and nothing else is lost
+            for _ in response.iter_raw():
+                pass
 
 
 def _answer(url: str, response: Any) -> HttpResponse:

@@ -67,6 +67,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         site = self.server.site
         with site.lock:
+            site.connections.add(self.client_address)
             site.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
             page = site.pages.get(self.path.partition("?")[0])
             fault = page.faults.pop(0) if page is not None and page.faults else None
@@ -140,12 +141,13 @@ class SiteServer(ThreadingHTTPServer):
 
 @dataclass
 class Site:
-    """The server: its pages, and every request that it got (path, headers)."""
+    """The server: its pages, every request that it got (path, headers), and from which ports they came."""
 
     url: str
     pages: dict[str, Page] = field(default_factory=dict)
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    connections: set[tuple[str, int]] = field(default_factory=set)
 
     def at(self, path: str) -> str:
         return self.url + path

@@ -180,3 +180,17 @@ def test_the_hubs_own_header_says_how_long_to_wait(site, faults):
     with HttpClient() as client, pytest.raises(TransientError) as caught, client.get(site.at("/a")):
         pass
     assert caught.value.retry_after == "7"
+
+
+def test_connections_outlive_redirects_and_refusals(site, faults):
+    site.pages["/a"] = faults.page(faults=[faults.answering(302, Location="/b")] * 3 + [faults.answering(503)])
+    site.pages["/b"] = faults.page(b"b")
+    with HttpClient() as client:
+        for _ in range(3):
+            with client.get(site.at("/a")) as response:
+                assert b"".join(response.chunks()) == b"b"
+        with pytest.raises(TransientError), client.get(site.at("/a")):
+            pass
+        with client.get(site.at("/b")) as response:
+            assert b"".join(response.chunks()) == b"b"
+    assert len(site.connections) == 1
