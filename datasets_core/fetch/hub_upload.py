@@ -7,6 +7,7 @@ sent because the Hub has it, which failures are tried again, and how files go wh
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,6 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
+from datasets_core import due
 from datasets_core.errors import DownloadError, PushError, RepositoryNotFoundError, RevisionNotFoundError
 from datasets_core.fetch import hub_write_failures as failures_of
 from datasets_core.fetch.http import TransientError, transport_failures
@@ -36,6 +38,7 @@ FILES_A_CALL = 256
 _THREADS = 8
 _MOST_TEXT_BYTES = 64 << 20
 _MOST_SIBLINGS = 1000  # listed in an info: whether it has more is asked by a listing in pages
+_CALL_SECONDS, _COMMIT_SECONDS = 60.0, 600.0  # the client waits for ever
 _HUB_WITH_XET = "https://huggingface.co"
 _MOST_EXPIRED = 3  # uploads in a row that a storage host refuses: its URLs hold for a while only
 
@@ -206,8 +209,7 @@ class HubWriter:
         failures = 0
         while True:
             try:
-                with transport_failures():
-                    return call()
+                return _within(_CALL_SECONDS, call)
             except client_package().errors.HfHubHTTPError as error:
                 failures += 1
                 if failures_of.status_of(error) not in failures_of.PASSING or failures >= self.policy.tries:
@@ -324,20 +326,23 @@ class HubWriter:
             for path, (there, source) in change.copies.items()
         ]
         operations += [package.CommitOperationDelete(path_in_repo=path, is_folder=False) for path in change.deletions]
+
+        def create() -> CommitInfo:
+            made: CommitInfo = self._api.create_commit(
+                self.repo_id,
+                operations,
+                commit_message=message,
+                commit_description=description,
+                repo_type="dataset",
+                revision=self.branch,
+                create_pr=self.create_pr,
+                parent_commit=parent.sha,
+                num_threads=_THREADS,
+            )
+            return made
+
         try:
-            with transport_failures():
-                made: CommitInfo = self._api.create_commit(
-                    self.repo_id,
-                    operations,
-                    commit_message=message,
-                    commit_description=description,
-                    repo_type="dataset",
-                    revision=self.branch,
-                    create_pr=self.create_pr,
-                    parent_commit=parent.sha,
-                    num_threads=_THREADS,
-                )
-                return made
+            return _within(_COMMIT_SECONDS, create)
         except package.errors.HfHubHTTPError as error:
             status, asked = failures_of.status_of(error), failures_of.retry_after_of(error)
             if status in failures_of.CONFLICTS or status in failures_of.PASSING:
@@ -376,3 +381,17 @@ class HubWriter:
             _endpoint=self.hub.endpoint,
         )
         return made
+
+
+def _within(seconds: float, call: Callable[[], T]) -> T:
+    """What a call of the client returns, within a time.
+
+    Raises:
+        TransientError: there was no answer.
+    """
+    try:
+        with transport_failures():
+            return due.done_by(time.monotonic() + seconds, call)
+    except due.Overdue as error:
+        due.check()
+        raise TransientError("the Hub is silent") from error

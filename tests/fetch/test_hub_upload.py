@@ -10,6 +10,7 @@ import pytest
 
 from datasets_core import config
 from datasets_core.errors import InvalidTokenError, PushError, RepositoryNotFoundError
+from datasets_core.fetch import hub_upload
 from datasets_core.fetch.hub import Hub
 from datasets_core.fetch.hub_change import Change, NewFile
 from datasets_core.fetch.hub_upload import HubWriter, MissedCommitError
@@ -172,6 +173,28 @@ def test_a_proxy_that_answers_for_the_hub_makes_no_fault_of_the_card(hub: Any) -
 
     with pytest.raises(MissedCommitError, match="no JSON"):
         writer.commit(before, Change([file]), message="Mine", description=None)
+
+
+def test_a_silent_hub_is_not_waited_for_for_ever(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_upload, "_CALL_SECONDS", 0.1)
+    hub.fail(hub.faults.hanging(), "create", times=None)
+
+    with pytest.raises(PushError, match="the Hub is silent"):
+        writer_of(hub).open()
+
+
+def test_a_silent_hub_makes_the_commit_for_all_that_is_known(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_upload, "_COMMIT_SECONDS", 0.1)
+    hub.repo(REPO)
+    hub.fail(hub.faults.hanging(), "commit")
+    writer = writer_of(hub)
+    before, file = writer.open(), NewFile("a.parquet", b"a")
+    writer.upload([file])
+
+    with pytest.raises(MissedCommitError) as caught:
+        writer.commit(before, Change([file]), message="Mine", description=None)
+
+    assert not caught.value.is_conflict
 
 
 def test_a_hub_without_xet_gets_the_files_by_lfs(hub: Any) -> None:
