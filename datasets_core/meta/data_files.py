@@ -5,7 +5,6 @@ Every folder is listed once, whatever the number of patterns; a path without wil
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import re
@@ -19,13 +18,10 @@ from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
     DataFilesWarning,
-    DatasetsCoreError,
-    DownloadError,
-    FileFormatError,
 )
 from datasets_core.files import FileEntry
 from datasets_core.meta import patterns
-from datasets_core.meta.listings import Listing
+from datasets_core.meta.listings import Listing, entry_at, list_folder, member, paths_in
 from datasets_core.meta.split import is_split_name
 from datasets_core.redact import redact, redact_text
 
@@ -190,7 +186,7 @@ def infer_data_files(
         DataFilesNotFoundError: the folder holds no data file, or one that cannot be read, or not all shards of a set.
     """
     base = os.fspath(base_path)
-    entries = dict(zip(_below(base, listing), listing, strict=True))
+    entries = dict(zip(paths_in(base, listing), listing, strict=True))
     splits = patterns.infer_splits(list(entries))
     if not splits:
         raise DataFilesNotFoundError(f"{redact(base)} holds no data file. There is: {_shown(sorted(entries))}.")
@@ -250,111 +246,6 @@ def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str |
             warnings.warn(f"{told} What is there is read.", DataFilesWarning, stacklevel=2)
 
 
-def list_folder(
-    folder: str, *, max_depth: int | None = None, hidden: bool = False, storage_options: dict[str, Any] | None = None
-) -> list[FileEntry]:
-    """The files of `folder`, by path.
-
-    Args:
-        folder: local folder or URL.
-        max_depth: how many levels to go down; 1 is the folder alone, None all.
-        hidden: go into hidden folders too.
-        storage_options: for the file system of a URL.
-
-    Raises:
-        DataFilesNotFoundError: no such folder, or one that may not be listed.
-    """
-    with looking(folder, "listed"):
-        if files.is_url(folder):
-            return _list_chain(folder, storage_options) if "::" in folder else _list_remote(folder, storage_options)
-        return files.list_files(folder, max_depth=max_depth, skip_hidden=not hidden, every_kind=True)
-
-
-def _list_remote(folder: str, storage_options: dict[str, Any] | None) -> list[FileEntry]:
-    listing = files.list_files(folder, storage_options)
-    names = _below(folder, listing)
-    return [FileEntry(files.join(folder, name), found.size, found.identity) for name, found in zip(names, listing, strict=True)]
-
-
-def _list_chain(folder: str, storage_options: dict[str, Any] | None) -> list[FileEntry]:
-    """The members of `zip://folder::archive.zip` and the like; what changes them is a change of the archive."""
-    around = _around(folder, storage_options)
-    with _archive(around.path):
-        fs, inner = files.filesystem(folder, storage_options)
-        root, listing = inner.strip("/"), sorted(fs.find(inner, detail=True).items())
-    found = []
-    for name, info in listing:
-        below = name.strip("/")[len(root) :].strip("/")
-        found.append(FileEntry(files.join(folder, below), int(info.get("size") or 0), around.identity))
-    return found
-
-
-def _member(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
-    around = _around(path, storage_options)
-    with _archive(around.path):
-        found = files.entry(path, storage_options)
-    return found and FileEntry(path, found.size, around.identity)
-
-
-def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
-    """The file behind the last `::`, which all others are parts of."""
-    outer = path.rpartition("::")[2]
-    found = _entry(outer, storage_options)
-    if found is None:
-        raise DataFilesNotFoundError(f"There is no file {redact(outer)}. Check the path behind '::'.")
-    return found
-
-
-def _entry(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
-    with looking(path, "looked at"):
-        return files.entry(path, storage_options)
-
-
-@contextlib.contextmanager
-def looking(path: str, how: str) -> Iterator[None]:
-    """Tell what a file system says against a look at a path; each kind of store has its own errors.
-
-    Raises:
-        DataFilesNotFoundError: the system refuses.
-        DownloadError: the store of a URL cannot be asked.
-    """
-    try:
-        yield
-    except DatasetsCoreError:
-        raise
-    except OSError as error:
-        reason = redact_text(error.strerror or str(error))
-        raise DataFilesNotFoundError(
-            f"{redact(str(error.filename or path))} cannot be {how}: {reason}. Check the path and its rights."
-        ) from error
-    except Exception as error:
-        if not files.is_url(path):
-            raise
-        reason = f"the store cannot be asked ({type(error).__name__}: {redact_text(str(error))})"
-        raise DownloadError(redact(path), reason, advice="Check the address, the network and storage_options=") from error
-
-
-@contextlib.contextmanager
-def _archive(path: str) -> Iterator[None]:
-    try:
-        yield
-    except DatasetsCoreError:
-        raise
-    except Exception as error:  # each kind of archive has its own errors, with no common root
-        raise FileFormatError(redact(path), f"cannot be read as an archive ({redact_text(str(error))})") from error
-
-
-def _below(folder: str, listing: Iterable[FileEntry]) -> list[str]:
-    """The paths of a listing as seen from its folder, with `/` between the parts."""
-    if files.is_url(folder):
-        root = folder.partition("::")[0].partition("://")[2].strip("/")
-        inner = (found.path.partition("::")[0].partition("://")[2].strip("/") for found in listing)
-        return [path[len(root) :].lstrip("/") for path in inner]
-    root = files.local_path(folder)
-    cut = len(root) if root.endswith(os.sep) else len(root) + 1
-    return [found.path[cut:].replace(os.sep, "/") for found in listing]
-
-
 class _Search:
     """Finds the files of many patterns; each folder is listed once."""
 
@@ -373,7 +264,7 @@ class _Search:
         for name in names:
             is_plain = _is_plain(name)
             path = name if is_plain else self._full(name)
-            literal = (_entry(path, None) if is_plain else None) or self._literal(path, name)
+            literal = (entry_at(path, None) if is_plain else None) or self._literal(path, name)
             # A path that is spelled out twice is read twice, as asked; a wildcard only adds what is missing.
             new = [literal] if literal else [found for found in self._matches(path, name) if found.path not in known]
             if literal and not self.of_user and self._folder and not files.is_url(path):
@@ -420,7 +311,7 @@ class _Search:
                     f"{redact(name)!r} has wildcards in an archive behind http, which is not listed. Name its members."
                 )
             return FileEntry(path, -1, "")
-        found = _member(path, self.storage_options) if chain else _entry(path, self.storage_options)
+        found = member(path, self.storage_options) if chain else entry_at(path, self.storage_options)
         if found is not None or wild:
             return found
         if files.is_url(path):
@@ -448,7 +339,7 @@ class _Search:
         above = folder.rpartition("/")[0] + chain + outer
         beside = known.list_folder(above)
         raise DataFilesNotFoundError(
-            f"There is no data file {redact(path)}. In {redact(above)} there is: {_shown(_below(above, beside))}."
+            f"There is no data file {redact(path)}. In {redact(above)} there is: {_shown(paths_in(above, beside))}."
         )
 
     def _matches(self, path: str, name: str) -> list[FileEntry]:
@@ -485,7 +376,7 @@ class _Search:
                 listed = known.list_folder(root)
             else:
                 listed = list_folder(root, max_depth=depth, hidden=hidden, storage_options=self.storage_options)
-            self.listings[key] = dict(zip(_below(root, listed), listed, strict=True))
+            self.listings[key] = dict(zip(paths_in(root, listed), listed, strict=True))
         return self.listings[key]
 
 

@@ -16,8 +16,9 @@ from datasets_core.building.builder_config import option_names
 from datasets_core.building.versions import NO_VERSION
 from datasets_core.errors import DatasetNotFoundError, ManifestError, UnknownConfigError
 from datasets_core.meta.config_entries import Card, ConfigEntry, LazyInfos, joined
-from datasets_core.meta.data_files import DataFiles, DataFilesDict, looking, resolve_data_files
+from datasets_core.meta.data_files import DataFiles, DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.listings import looking
 from datasets_core.meta.small_files import UnfitFileError, opened
 from datasets_core.resolve import registry
 from datasets_core.resolve.formats import infer_format

@@ -53,6 +53,17 @@ class HubSource(FolderSource):
         """See `FolderSource.finished`: what was built and uploaded is a repository of Arrow files as any other."""
         return None
 
+    @property
+    def config_names(self) -> list[str]:
+        """See `Source.config_names`.
+
+        Raises:
+            EmptyRepositoryError: there are none, since there is no data.
+        """
+        if not self.card.configs and not self._is_partial:
+            self._files_below(self.folder)
+        return super().config_names
+
     def builder(self) -> DatasetBuilder:
         """See `Source.builder`."""
         made = super().builder()

@@ -15,9 +15,9 @@ from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.download_config import DownloadConfig
-from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_files, list_folder
+from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_files
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.listings import Listing
+from datasets_core.meta.listings import Listing, list_folder
 from datasets_core.meta.version import Version
 from datasets_core.resolve.hub_commits import HubCommits
 from datasets_core.resolve.web import versioned

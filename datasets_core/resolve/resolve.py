@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.versions import is_pattern
+from datasets_core.config import settings
 from datasets_core.errors import (
     ConfigurationError,
     DatasetNotFoundError,
@@ -25,13 +25,11 @@ from datasets_core.errors import (
     UnknownVersionError,
 )
 from datasets_core.fetch.hub_url import is_repo_id, parse_hub_url
-from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
-from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.naming import script_in
 from datasets_core.resolve import registry
-from datasets_core.resolve.formats import keep_format
+from datasets_core.resolve.format_source import FormatSource, file_source
 from datasets_core.resolve.hub_commits import HubCommits
-from datasets_core.resolve.request import DEFAULT, Kind, Request, Source, commits_of, files_below
+from datasets_core.resolve.request import Kind, Request, Source, commits_of
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub_listing import HubCommit
@@ -98,7 +96,7 @@ def source_of(request: Request) -> Source:
     if local.endswith(".py") and os.path.isfile(local):
         return _script(request, local, "file")
     if os.path.isfile(local):
-        return _file_source(request, local)
+        return file_source(request, local)
     return _source_of_missing(request, local)
 
 
@@ -182,7 +180,7 @@ def _source_at_hub_url(request: Request) -> Source:
     if not place.path:
         return _repository(request, commits, commit)
     if place.path in commit.files:
-        return replace(_file_source(request, commit.url(place.path)), commits=commits)
+        return file_source(request, commit.url(place.path), commits)
     from datasets_core.resolve.hub_source import HubSource
 
     if request.data_dir is not None:
@@ -218,7 +216,12 @@ def _has_configs(path: str, *, is_versioned: bool) -> bool:
 def _source_at_url(request: Request) -> Source:
     url = request.path
     if registry.format_of(url) is not None:
-        return _file_source(request, url)
+        return file_source(request, url)
+    page = f"{settings().hub_endpoint}/datasets/"
+    if url.startswith(page) and is_repo_id(url[len(page) :].rstrip("/")):
+        raise DatasetNotFoundError(
+            f"{url} is the page of a dataset on the Hub. Write load_dataset({url[len(page) :].rstrip('/')!r})."
+        )
     if files.is_http(url) or "::" in url:
         raise DatasetNotFoundError(
             f"{url} names no data file of a known format. Name the format: load_dataset('csv', data_files={url!r})."
@@ -248,19 +251,8 @@ def _script(request: Request, path: str, kind: Kind) -> Source:
     return ScriptSource(request, Standing(path))
 
 
-def _file_source(request: Request, path: str) -> FormatSource:
-    if request.data_files is not None:
-        raise ConfigurationError(f"{request.path!r} is one data file, and data_files names others. Give one of the two.")
-    found = registry.format_of(path)
-    if found is None:
-        raise DatasetNotFoundError(
-            f"{request.path!r} has no extension of a known format. "
-            f"Name the format: load_dataset('csv', data_files={request.path!r})."
-        )
-    return FormatSource(replace(request, data_files=path, options={**found[1], **request.options}), found[0])
-
-
 def _not_found(request: Request, local: str) -> DatasetNotFoundError:
+    """What is said of a path that names nothing; what is nearly the name of a dataset on the Hub is told how to write it."""
     formats = ", ".join(registry.known_formats())
     there = f"There is no folder, script or data file {local}, and no format {request.path!r} (formats: {formats})."
     name, colon, version = request.path.rpartition(":")
@@ -269,60 +261,10 @@ def _not_found(request: Request, local: str) -> DatasetNotFoundError:
             f"{there} What follows the colon, {version!r}, is no version: write {name + ':1.0.0'!r} or {name + ':1.*.*'!r}, "
             "or version='experimental_latest'."
         )
+    repo_id, at, revision = request.path.partition("@")
+    if at and is_repo_id(repo_id):
+        return DatasetNotFoundError(f"{there} For a dataset of the Hub write load_dataset({repo_id!r}, revision={revision!r}).")
+    above, _, name = request.path.rpartition("/")
+    if "/" in above and is_repo_id(above):
+        return DatasetNotFoundError(f"{there} Check the path; a config of a Hub dataset is load_dataset({above!r}, {name!r}).")
     return DatasetNotFoundError(f"{there} Check the path.")
-
-
-# -- a format ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class FormatSource:
-    """A format by name, with the user's data files.
-
-    Attributes:
-        commits: what is known of repositories on the Hub, where files of theirs may be named.
-    """
-
-    request: Request
-    format: str
-    commits: HubCommits | None = None
-
-    @property
-    def config_names(self) -> list[str]:
-        """See `Source.config_names`."""
-        return [self.request.name or DEFAULT]
-
-    @property
-    def default_config_name(self) -> str | None:
-        """See `Source.default_config_name`."""
-        return self.request.name or DEFAULT
-
-    @property
-    def recorded(self) -> Mapping[str, DatasetInfo]:
-        """See `Source.recorded`."""
-        return {}
-
-    def builder(self) -> DatasetBuilder:
-        """See `Source.builder`."""
-        asked, commits = self.request, self.commits or commits_of(self.request)
-        base = asked.data_dir or ""
-        cls = registry.builder_class(self.format)
-        if asked.data_files is not None:
-            found: DataFilesDict | None = resolve_data_files(
-                asked.data_files, base, storage_options=asked.storage_options, listing=commits
-            )
-        elif asked.data_dir is not None:
-            below = files_below(base, asked.storage_options, commits)
-            found = keep_format(below, self.format, dataset=base, options=asked.options)
-        elif not cls.reads_files:
-            found = None
-        else:
-            raise ConfigurationError(f"{self.format!r} is a format and says not what to read. Give data_files= or data_dir=.")
-        return asked.builder(
-            cls,
-            asked.options,
-            dataset_name=self.format,
-            config_name=asked.name or DEFAULT,
-            base_path=base or os.getcwd(),
-            data_files=found,
-        )

@@ -19,9 +19,9 @@ from datasets_core.meta.data_files import (
     DataFilesList,
     by_split,
     infer_data_files,
-    list_folder,
     resolve_data_files,
 )
+from datasets_core.meta.listings import list_folder
 
 
 @pytest.fixture

@@ -218,6 +218,8 @@ def test_a_name_that_is_neither_here_nor_there_is_told_so(hub: Any) -> None:
 def test_a_repository_without_data_is_told_with_what_it_holds(planned: Callable[..., Any], arguments: dict[str, Any]) -> None:
     with pytest.raises(EmptyRepositoryError, match=r"'org/set' holds no data files \(there is: .*README\.md.*'main'"):
         planned({"README.md": "# Nothing"}, **arguments)
+    with pytest.raises(EmptyRepositoryError):
+        get_dataset_config_names("org/set")
 
 
 def test_a_folder_without_data_is_told_with_the_repository(planned: Callable[..., Any]) -> None:

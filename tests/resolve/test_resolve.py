@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import (
-    ConfigurationError,
     DataFilesNotFoundError,
-    DataFilesWarning,
     DatasetNotFoundError,
     UntrustedScriptError,
 )
+from datasets_core.resolve.format_source import FormatSource
 from datasets_core.resolve.request import Request
-from datasets_core.resolve.resolve import FormatSource, resolve, source_of
+from datasets_core.resolve.resolve import resolve, source_of
 
 SCRIPT = """
 import datasets_core as datasets
@@ -45,37 +44,6 @@ def _files(builder: Any) -> dict[str, list[str]]:
     return {split: [Path(path).name for path in paths] for split, paths in builder.config.data_files.items()}
 
 
-def test_a_format_by_name_with_files(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a\n1\n")
-    builder = resolve(Request("csv", data_files=str(tmp_path / "*.csv"), options={"sep": ";"}))
-    assert (builder.name, builder.dataset_name, builder.config.sep) == ("csv", "csv", ";")
-    assert _files(builder) == {"train": ["a.csv"]}
-
-
-def test_a_format_by_name_with_a_folder_takes_the_files_of_that_format(tmp_path: Path) -> None:
-    for name in ("train.csv", "test.csv", "LICENSE", "train.parquet"):
-        (tmp_path / name).write_text("a\n1\n")
-    with pytest.warns(DataFilesWarning, match=r"left out: .*train\.parquet"):
-        builder = resolve(Request("csv", data_dir=str(tmp_path)))
-    assert _files(builder) == {"train": ["train.csv"], "test": ["test.csv"]}
-
-
-def test_a_format_by_name_takes_files_of_any_extension_where_none_is_its_own(tmp_path: Path) -> None:
-    (tmp_path / "a.dat").write_text("a\n1\n")
-    assert _files(resolve(Request("csv", data_dir=str(tmp_path)))) == {"train": ["a.dat"]}
-
-
-def test_a_name_for_a_config_of_a_format_is_free(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a\n1\n")
-    assert resolve(Request("csv", name="mine", data_files=str(tmp_path / "a.csv"))).config.name == "mine"
-
-
-def test_a_format_without_files_asks_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigurationError, match="'csv' is a format and says not what to read"):
-        resolve(Request("csv"))
-
-
 def test_a_folder_with_the_name_of_a_format_is_a_folder_where_no_files_are_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,19 +58,6 @@ def test_a_folder_of_data_files(tmp_path: Path) -> None:
     builder = resolve(Request(str(tmp_path)))
     assert builder.name == "json"
     assert _files(builder) == {"test": ["test.jsonl"]}
-
-
-@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
-def test_one_data_file_as_the_path(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text("a\n1\n")
-    builder = resolve(Request(str(tmp_path / name)))
-    assert (builder.name, builder.config.sep) == ("csv", "\t")
-    assert _files(builder) == {"train": [name]}
-
-
-def test_the_users_options_come_before_those_of_the_extension(tmp_path: Path) -> None:
-    (tmp_path / "a.tsv").write_text("a\n1\n")
-    assert resolve(Request(str(tmp_path / "a.tsv"), options={"sep": ";"})).config.sep == ";"
 
 
 def test_a_url_as_the_path() -> None:
@@ -122,18 +77,6 @@ def test_a_protocol_alone_is_no_dataset() -> None:
         resolve(Request("s3://"))
 
 
-def test_a_file_of_no_known_format_asks_for_one(tmp_path: Path) -> None:
-    (tmp_path / "a.xyz").write_text("")
-    with pytest.raises(DatasetNotFoundError, match="has no extension of a known format"):
-        resolve(Request(str(tmp_path / "a.xyz")))
-
-
-def test_a_file_and_data_files_exclude_each_other(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a\n")
-    with pytest.raises(ConfigurationError, match="Give one of the two"):
-        resolve(Request(str(tmp_path / "a.csv"), data_files="b.csv"))
-
-
 @pytest.mark.parametrize(
     ("path", "words"),
     [
@@ -145,12 +88,16 @@ def test_a_file_and_data_files_exclude_each_other(tmp_path: Path) -> None:
         ("squad.csv", r"no format 'squad\.csv' \(formats: parquet, arrow, json, csv, imagefolder"),
         ("./here/or/there", r"There is no folder.*Check the path\."),
         ("none.py", r"none\.py cannot be read"),
+        ("org/name@v1", r"write load_dataset\('org/name', revision='v1'\)\.$"),
+        ("org/name/en", r"a config of a Hub dataset is load_dataset\('org/name', 'en'\)\.$"),
+        ("HUB/datasets/org/name", r"is the page of a dataset on the Hub\. Write load_dataset\('org/name'\)\.$"),
+        ("hf://spaces/org/name", r"names no dataset of the Hub\. Write hf://datasets/org/name"),
     ],
 )
 def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: Any, path: str, words: str) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DatasetNotFoundError, match=words):
-        resolve(Request(path))
+        resolve(Request(path.replace("HUB", hub.url)))
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:

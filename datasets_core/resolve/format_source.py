@@ -1,0 +1,92 @@
+"""A format by name with the user's data files as a source, and one data file in the format that its name tells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError
+from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.resolve import registry
+from datasets_core.resolve.formats import keep_format
+from datasets_core.resolve.hub_commits import HubCommits
+from datasets_core.resolve.request import DEFAULT, Request, commits_of, files_below
+
+
+@dataclass(frozen=True, slots=True)
+class FormatSource:
+    """A format by name, with the user's data files.
+
+    Attributes:
+        commits: what is known of repositories on the Hub, where files of theirs may be named.
+    """
+
+    request: Request
+    format: str
+    commits: HubCommits | None = None
+
+    @property
+    def config_names(self) -> list[str]:
+        """See `Source.config_names`."""
+        return [self.request.name or DEFAULT]
+
+    @property
+    def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
+        return self.request.name or DEFAULT
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
+        return {}
+
+    def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
+        asked, commits = self.request, self.commits or commits_of(self.request)
+        base = asked.data_dir or ""
+        cls = registry.builder_class(self.format)
+        if asked.data_files is not None:
+            found: DataFilesDict | None = resolve_data_files(
+                asked.data_files, base, storage_options=asked.storage_options, listing=commits
+            )
+        elif asked.data_dir is not None:
+            below = files_below(base, asked.storage_options, commits)
+            found = keep_format(below, self.format, dataset=base, options=asked.options)
+        elif not cls.reads_files:
+            found = None
+        else:
+            raise ConfigurationError(f"{self.format!r} is a format and says not what to read. Give data_files= or data_dir=.")
+        return asked.builder(
+            cls,
+            asked.options,
+            dataset_name=self.format,
+            config_name=asked.name or DEFAULT,
+            base_path=base or os.getcwd(),
+            data_files=found,
+        )
+
+
+def file_source(request: Request, path: str, commits: HubCommits | None = None) -> FormatSource:
+    """One data file, local or at a URL, in the format that its name tells.
+
+    Args:
+        request: what was asked for.
+        path: the file.
+        commits: what is known of repositories on the Hub.
+
+    Raises:
+        DatasetNotFoundError: its name tells none.
+        ConfigurationError: other files are named too.
+    """
+    if request.data_files is not None:
+        raise ConfigurationError(f"{request.path!r} is one data file, and data_files names others. Give one of the two.")
+    found = registry.format_of(path)
+    if found is None:
+        raise DatasetNotFoundError(
+            f"{request.path!r} has no extension of a known format. "
+            f"Name the format: load_dataset('csv', data_files={request.path!r})."
+        )
+    return FormatSource(replace(request, data_files=path, options={**found[1], **request.options}), found[0], commits)
