@@ -157,7 +157,10 @@ def test_what_a_script_offers_is_told_without_its_data(hub: Any, way: Any) -> No
     assert builder.base_path == f"hf://datasets/org/reviews@{sha}"
     assert builder.label == "org/reviews/en"
     assert get_dataset_config_info("org/reviews", "en", trust_remote_code=way).description == "on record"
-    assert not any(request.name.startswith("data/") for request in hub.requests if request.name)
+    assert not any(request.name.startswith("data/") for request in hub.requests)
+    assert get_dataset_split_names("org/reviews", "de", trust_remote_code=way) == ["train", "test", "dev"]
+    of_data = {request.name for request in hub.of("resolve") if request.name.startswith("data/")}
+    assert of_data == {"data/test.zip"}  # whose folder the script makes a text of
 
 
 @pytest.mark.parametrize(
