@@ -13,7 +13,7 @@ from datasets_core.fetch.hub import Hub
 from datasets_core.fetch.hub_files import HubFiles, hub_client
 from datasets_core.fetch.hub_listing import HubCommit, HubFile
 from datasets_core.fetch.hub_transfer import Place, judge_of
-from datasets_core.fetch.hub_url import HubPath, parse_hub_url
+from datasets_core.fetch.hub_url import HubPath, is_commit, parse_hub_url
 from datasets_core.fetch.parallel import Watch
 from datasets_core.fetch.retry import RetryPolicy
 from datasets_core.fetch.transfer import HttpSource
@@ -68,7 +68,7 @@ class HubDownloads:
 
         named = parse_hub_url(url)
         assert named is not None
-        commit = self._commit(named.repo_id, named.revision)
+        commit = self._commit(named.repo_id, named.revision, None)
         if named.path in commit.files:
             return [url]
         root = f"{named.path}/" if named.path else ""
@@ -79,7 +79,8 @@ class HubDownloads:
 
     def _place(self, url: str, *, force: bool = False, is_hashed: bool = False) -> tuple[HubFiles, str]:
         found = _parsed(url)
-        return self._files(self._commit(found.repo_id, found.revision), force=force, is_hashed=is_hashed), found.path
+        commit = self._commit(found.repo_id, found.revision, found.path)
+        return self._files(commit, force=force, is_hashed=is_hashed), found.path
 
     def _files(self, commit: HubCommit, *, force: bool = False, is_hashed: bool = False) -> HubFiles:
         return HubFiles(self._of_user(), commit, client=self._client, policy=self._policy, force=force, is_hashed=is_hashed)
@@ -90,12 +91,23 @@ class HubDownloads:
                 self._hub = Hub.of(config=self._config)
             return self._hub
 
-    def _commit(self, repo_id: str, revision: str | None) -> HubCommit:
+    def _commit(self, repo_id: str, revision: str | None, path: str | None) -> HubCommit:
+        """The commit that a revision means.
+
+        Args:
+            repo_id: whose.
+            revision: that of the URL.
+            path: the file that is looked for: where a snapshot of the commit has it, nothing else of that has to be known.
+        """
         with self._lock:
             found = self._commits.get((repo_id, revision))
-            if found is None:
-                found = self._commits[repo_id, revision] = self._of_user().commit(repo_id, revision)
-                self._commits[repo_id, found.sha] = found
+            if found is not None and (found.is_whole or path in found.files):
+                return found
+            hub = self._of_user()
+            is_there = path is not None and is_commit(revision) and hub.cache.held(repo_id, str(revision), path) is not None
+            known = hub.known(repo_id, str(revision)) if is_there else None
+            found = hub.commit(repo_id, revision) if known is None else known
+            self._commits[repo_id, revision] = self._commits[repo_id, found.sha] = found
             return found
 
     # -- on this disk
@@ -127,7 +139,7 @@ class HubDownloads:
         by_commit: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for url in urls:
             named = _parsed(url)
-            commit = self._commit(named.repo_id, named.revision)
+            commit = self._commit(named.repo_id, named.revision, named.path)
             by_commit.setdefault((commit.repo_id, commit.sha), []).append((url, named.path))
         found: dict[str, tuple[str, FileRecord]] = {}
         for (repo_id, sha), named_urls in by_commit.items():

@@ -47,14 +47,21 @@ class StorageUrls:
         self._groups = [stored[start : start + _OBJECTS] for start in range(0, len(stored), _OBJECTS)]
         self._group_of = {file.etag: number for number, group in enumerate(self._groups) for file in group}
         self._known: dict[int, dict[str, Place]] = {}
+        self._failure: TransientError | None = None
         self._lock = threading.Lock()
 
     def place(self, file: HubFile) -> Place | None:
-        """Where a file is; None where the Hub does not tell it so."""
+        """Where a file is; None where the Hub does not tell it so.
+
+        Raises:
+            TransientError: there is no connection to the Hub.
+        """
         number = self._group_of.get(file.etag)
         if number is None or not self._is_offered:
             return None
         with self._lock:  # the others wait for the same answer
+            if self._failure is not None:
+                raise self._failure
             if number not in self._known and self._is_offered:
                 self._known[number] = self._asked(self._groups[number])
             return self._known.get(number, {}).get(file.etag)
@@ -68,6 +75,9 @@ class StorageUrls:
             answer = self._answer(json.dumps(wanted).encode(), headers)
             found = self._places(json.loads(answer), {str(file.sha256): file for file in group})
         except (TransientError, DownloadError, ValueError, RecursionError) as error:
+            if isinstance(error, TransientError) and error.is_unreachable:
+                self._failure = error  # each file would wait for as long, one after the other
+                raise
             logger.debug("%s gives no addresses (%s).", redact(self._url), error)
             found = {}
         self._is_offered = bool(found)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from datasets_core import files
+from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError
 from datasets_core.fetch.checksum import FileRecord
 from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, TransientError, origin_of
@@ -114,6 +116,7 @@ class _Tries:
         self._source, self._part, self._watch = source, part, watch
         self._failures = self._reached = self._wrong = 0
         self._is_failed = self._is_expired = False
+        self._begun = time.monotonic()
 
     def record(self) -> FileRecord:
         while True:
@@ -157,8 +160,9 @@ class _Tries:
         self._failures = 1 if self._part.size >= self._reached + _PROGRESS else self._failures + 1
         self._reached = max(self._reached, self._part.size)
         is_silent = error.status is None and not source.heard.is_set() and error.origin == origin_of(source.resolved.url)
-        tries = min(policy.tries, _MOST_REFUSED) if is_silent and error.is_unreachable else policy.tries
-        if self._failures >= tries:
+        is_away = is_silent and error.is_unreachable
+        tries = min(policy.tries, _MOST_REFUSED) if is_away else policy.tries
+        if self._failures >= tries or (is_away and time.monotonic() >= self._begun + settings().hub_timeout_seconds):
             if is_silent:
                 raise source.unreachable(error.reason) from error
             raise DownloadError(source.url, f"{error.reason}, {self._failures} tries in a row", status=error.status) from error

@@ -7,6 +7,7 @@ import pathlib
 import pickle
 import zipfile
 
+import huggingface_hub
 import pytest
 
 from datasets_core import config
@@ -223,3 +224,18 @@ def test_names_of_files_on_the_hub_hold_any_letter(hub, policy):
         assert [read(place).decode() for place in places] == names
         assert [pathlib.PurePath(place).name for place in places] == names
         assert [getattr(place, "name", pathlib.PurePath(place).name) for place in places] == names
+
+
+def test_what_a_snapshot_has_of_a_commit_is_taken_without_asking(hub, repo, made):
+    for path in ("data/a.csv", "data/sub/b.csv"):
+        huggingface_hub.hf_hub_download(
+            "org/name", path, repo_type="dataset", revision=repo.sha, cache_dir=hub.cache_dir, endpoint=hub.url, token=False
+        )
+    hub.forget()
+    manager = made(base=f"{ROOT}@{repo.sha}")
+    assert [read(place) for place in manager.download(["data/a.csv", "data/sub/b.csv"])] == [
+        CONTENT["data/a.csv"], CONTENT["data/sub/b.csv"],
+    ]  # fmt: skip
+    assert hub.requests == []
+    assert read(manager.download("big.parquet")) == CONTENT["big.parquet"]
+    assert hub.counts() == {"tree": 1, "resolve": 1, "storage": 1}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from datasets_core.errors import HubUnreachableError
 from datasets_core.fetch.parallel import Watch
 
 FILES = {f"data/{number}.parquet": b"%d" % number * 100 for number in range(5)}
@@ -108,3 +109,11 @@ def test_the_token_is_for_the_request_and_not_for_the_storage(hub, repo, snapsho
     assert fetched(snapshot(hub.token)) == FILES
     assert [request.token for request in hub.of("lfs-batch")] == [hub.token]
     assert {request.token for request in hub.of("storage")} == {None}
+
+
+def test_a_hub_that_is_away_is_not_waited_for_by_each_file(hub, repo, snapshot, clock):
+    files = snapshot()
+    hub.stop()
+    with pytest.raises(HubUnreachableError):
+        fetched(files)
+    assert len(clock.pauses) <= len(FILES)
