@@ -7,38 +7,31 @@ sent because the Hub has it, which failures are tried again, and how files go wh
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from datasets_core import due
-from datasets_core.errors import DownloadError, PushError, RepositoryNotFoundError, RevisionNotFoundError
+from datasets_core.errors import DownloadError
 from datasets_core.fetch import hub_write_failures as failures_of
 from datasets_core.fetch.http import TransientError, transport_failures
 from datasets_core.fetch.hub import Hub, UnansweredError, client_package
+from datasets_core.fetch.hub_branch import HubBranch, within
 from datasets_core.fetch.hub_change import Change, NewFile
-from datasets_core.fetch.hub_files import read_small
-from datasets_core.fetch.hub_listing import HubCommit, listed_files, malformed
-from datasets_core.fetch.hub_refusals import refusal
-from datasets_core.fetch.hub_url import DEFAULT_REVISION, is_repo_id
+from datasets_core.fetch.hub_listing import HubCommit
 from datasets_core.fetch.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub import CommitInfo
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 
 FILES_A_CALL = 256
 """How many files the Hub is asked about at once."""
 _THREADS = 8
-_MOST_TEXT_BYTES = 64 << 20
-_MOST_SIBLINGS = 1000  # listed in an info: whether it has more is asked by a listing in pages
-_CALL_SECONDS, _COMMIT_SECONDS = 60.0, 600.0  # the client waits for ever
+_COMMIT_SECONDS = 600.0  # the client waits for ever
 _HUB_WITH_XET = "https://huggingface.co"
 _MOST_EXPIRED = 3  # uploads in a row that a storage host refuses: its URLs hold for a while only
 
@@ -57,18 +50,12 @@ class MissedCommitError(Exception):
         super().__init__(reason)
 
 
-class HubWriter:
-    """One branch of one dataset repository, as somebody who writes to it sees it.
+class HubWriter(HubBranch):
+    """A branch that files and commits are sent to.
 
     Args:
-        hub: the Hub, and who writes.
-        repo_id: `org/name`, or `name` for the namespace of the user.
-        revision: the branch; None for `main`.
+        hub, repo_id, revision, policy: those of `HubBranch`.
         create_pr: whether commits become pull requests.
-        policy: how often to try again what fails for a while.
-
-    Attributes:
-        repo_id: with its namespace.
     """
 
     def __init__(
@@ -80,154 +67,10 @@ class HubWriter:
         create_pr: bool = False,
         policy: RetryPolicy | None = None,
     ) -> None:
-        self.hub, self.repo_id, self.revision, self.create_pr = hub, repo_id, revision, create_pr
-        self.policy = policy or RetryPolicy()
-        self._api: Any = hub.api
+        super().__init__(hub, repo_id, revision=revision, policy=policy)
+        self.create_pr = create_pr
         self._sends_open_files: bool | None = None  # which the client never sends by Xet; None: not known yet
         self._can_xet = False
-
-    @property
-    def branch(self) -> str:
-        """The branch, by its name."""
-        return self.revision or DEFAULT_REVISION
-
-    # -- reading
-
-    def open(self, *, private: bool | None = None) -> HubCommit:
-        """The branch as it stands; repository and branch are made where they are not there.
-
-        Args:
-            private: whether a repository that is made is private; None as its namespace has it.
-
-        Raises:
-            PushError: the user may not make them.
-        """
-        if "/" not in self.repo_id:
-            self.repo_id = f"{self._user()}/{self.repo_id}"
-        try:
-            return self.current()
-        except RepositoryNotFoundError:
-            self._create(private)
-        except RevisionNotFoundError:
-            self._make_branch()
-        try:
-            return self.current()
-        except RevisionNotFoundError:
-            self._make_branch()
-            return self.current()
-
-    def current(self) -> HubCommit:
-        """The branch as it stands now, never from a cache: commit and files by one request, where the Hub tells all of them.
-
-        Raises:
-            RepositoryNotFoundError: there is no such repository, or it is not shown to this user.
-            RevisionNotFoundError: the repository has no such branch.
-            PushError: nobody answers.
-        """
-        url = f"{self.hub.endpoint}/api/datasets/{self.repo_id}/revision/{quote(self.branch, safe='')}?blobs=true"
-        try:
-            answer = self.hub.answer(url)
-        except UnansweredError as error:
-            raise failures_of.no_answer(error, repo_id=self.repo_id, doing="asking what is there") from error
-        if answer.status != 200:
-            raise refusal(
-                answer.status,
-                answer.headers,
-                repo_id=self.repo_id,
-                endpoint=self.hub.endpoint,
-                revision=self.branch,
-                token=self.hub.token(),
-            )
-        info = answer.json(self.repo_id)
-        try:
-            sha, siblings = str(info["sha"]), [dict(each) for each in info.get("siblings") or []]
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise malformed(self.repo_id, "is described by something else than a repository is") from error
-        if answer.url != url and is_repo_id(str(info.get("id"))):  # it has another name by now
-            self.repo_id = str(info["id"])
-        return self._listed(sha, siblings)
-
-    def _listed(self, sha: str, siblings: Sequence[Mapping[str, Any]]) -> HubCommit:
-        items = [
-            {
-                "type": "file",
-                "path": each.get("rfilename"),
-                "size": each.get("size"),
-                "oid": each.get("blobId"),
-                "lfs": each.get("lfs"),
-            }
-            for each in siblings
-        ]
-        if len(items) >= _MOST_SIBLINGS or any(item["oid"] is None or item["size"] is None for item in items):
-            return replace(self.hub.commit(self.repo_id, sha), revision=self.branch)
-        return HubCommit(self.repo_id, sha, self.branch, listed_files(items, self.repo_id))
-
-    def text(self, commit: HubCommit, path: str) -> str | None:
-        """A text file of a commit; None where it has none.
-
-        Raises:
-            PushError: it is too large, or no UTF-8.
-        """
-        if path not in commit.files:
-            return None
-        found = read_small(self.hub, commit, path, _MOST_TEXT_BYTES)
-        if found is None:
-            raise PushError(self.repo_id, f"has a {path} of {commit.files[path].size} bytes", "Make it smaller and push again")
-        try:
-            return found.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise PushError(self.repo_id, f"has a {path} that is no UTF-8 text", "Mend it there and push again") from error
-
-    # -- making what is not there
-
-    def _user(self) -> str:
-        if self.hub.token() is None:  # else the client looks for one that was not to be used
-            raise failures_of.not_logged_in(self.repo_id)
-        return str(self._tried(self._api.whoami, "asking who you are")["name"])
-
-    def _create(self, private: bool | None) -> None:
-        def create() -> None:
-            try:
-                self._api.create_repo(self.repo_id, repo_type="dataset", private=private)
-            except client_package().errors.HfHubHTTPError as error:
-                if failures_of.status_of(error) != 409:  # somebody made it at the same time
-                    raise
-
-        self._tried(create, "making the repository")
-
-    def _make_branch(self) -> None:
-        if self.branch.startswith("refs/"):
-            raise RevisionNotFoundError(self.repo_id, self.branch)
-
-        def make() -> None:
-            self._api.create_branch(self.repo_id, branch=self.branch, repo_type="dataset", exist_ok=True)
-
-        self._tried(make, f"making the branch {self.branch!r}")
-
-    def _tried(self, call: Callable[[], T], doing: str) -> T:
-        """What a small call of the client returns, which the client itself does not try again."""
-        failures = 0
-        while True:
-            try:
-                return _within(_CALL_SECONDS, call)
-            except client_package().errors.HfHubHTTPError as error:
-                failures += 1
-                if failures_of.status_of(error) not in failures_of.PASSING or failures >= self.policy.tries:
-                    raise self._refused(error, doing) from error
-                asked = failures_of.retry_after_of(error)
-            except (TransientError, ValueError) as error:
-                failures += 1
-                is_passing = isinstance(error, TransientError) or failures_of.is_garbled(error)
-                if not is_passing or failures >= self.policy.tries:
-                    raise failures_of.no_answer(error, repo_id=self.repo_id, doing=doing) from error
-                asked = None
-            self.policy.pause(failures, asked)
-
-    def _refused(self, error: BaseException, doing: str) -> Exception:
-        token_sent = self.hub.token() is not None
-        return failures_of.refused(error, repo_id=self.repo_id, doing=doing, token_sent=token_sent)
-
-    # -- writing
 
     def upload(self, files: Iterable[NewFile], *, ignores_nothing: bool = False) -> None:
         """Send the bytes of files ahead of the commit, those that the Hub does not have.
@@ -256,7 +99,7 @@ class HubWriter:
                     self._preupload(batch, options)
                 break
             except client_package().errors.HfHubHTTPError as error:  # tried again by the client, where that may help
-                raise self._refused(error, doing + by_xet) from error
+                raise self.refused(error, doing + by_xet) from error
             except TransientError as error:
                 raise failures_of.no_answer(error, repo_id=self.repo_id, doing=doing) from error
             except Exception as error:
@@ -265,7 +108,7 @@ class HubWriter:
                     self._without_xet(failures_of.shown(error))
                     continue
                 expired += 1
-                if expired >= _MOST_EXPIRED or not failures_of.may_be_expired(error):
+                if expired >= _MOST_EXPIRED or not (failures_of.may_be_expired(error) or failures_of.is_garbled(error)):
                     # not chained: the client's errors name signed URLs
                     raise failures_of.upload_refused(error, repo_id=self.repo_id, doing=doing + by_xet) from None
         for file in batch:
@@ -299,7 +142,7 @@ class HubWriter:
             if self._sends_open_files:  # what is open already is never sent by Xet
                 for file in batch:
                     opened.enter_context(file.opened())
-            self._api.preupload_lfs_files(
+            self.api.preupload_lfs_files(
                 self.repo_id,
                 additions=[file.operation for file in batch],
                 repo_type="dataset",
@@ -328,7 +171,7 @@ class HubWriter:
         operations += [package.CommitOperationDelete(path_in_repo=path, is_folder=False) for path in change.deletions]
 
         def create() -> CommitInfo:
-            made: CommitInfo = self._api.create_commit(
+            made: CommitInfo = self.api.create_commit(
                 self.repo_id,
                 operations,
                 commit_message=message,
@@ -342,13 +185,13 @@ class HubWriter:
             return made
 
         try:
-            return _within(_COMMIT_SECONDS, create)
+            return within(_COMMIT_SECONDS, create)
         except package.errors.HfHubHTTPError as error:
             status, asked = failures_of.status_of(error), failures_of.retry_after_of(error)
             if status in failures_of.CONFLICTS or status in failures_of.PASSING:
                 reason, is_conflict = f"the Hub answers {status}", status in failures_of.CONFLICTS
                 raise MissedCommitError(reason, is_conflict=is_conflict, retry_after=asked) from error
-            raise self._refused(error, "committing") from error
+            raise self.refused(error, "committing") from error
         except TransientError as error:
             raise MissedCommitError(error.reason, is_conflict=False) from error
         except ValueError as error:
@@ -358,8 +201,8 @@ class HubWriter:
 
     def pull_request(self, change: Change, *, message: str, description: str | None) -> CommitInfo | None:
         """The `CommitInfo` of the newest pull request, where that makes this very change; else None."""
-        refs = self._tried(
-            lambda: self._api.list_repo_refs(self.repo_id, repo_type="dataset", include_pull_requests=True),
+        refs = self.tried(
+            lambda: self.api.list_repo_refs(self.repo_id, repo_type="dataset", include_pull_requests=True),
             "looking for its pull request",
         )
         numbers = [int(ref.ref.rpartition("/")[2]) for ref in refs.pull_requests or [] if ref.ref.rpartition("/")[2].isdigit()]
@@ -381,17 +224,3 @@ class HubWriter:
             _endpoint=self.hub.endpoint,
         )
         return made
-
-
-def _within(seconds: float, call: Callable[[], T]) -> T:
-    """What a call of the client returns, within a time.
-
-    Raises:
-        TransientError: there was no answer.
-    """
-    try:
-        with transport_failures():
-            return due.done_by(time.monotonic() + seconds, call)
-    except due.Overdue as error:
-        due.check()
-        raise TransientError("the Hub is silent") from error

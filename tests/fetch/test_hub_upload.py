@@ -1,4 +1,4 @@
-"""A writer of one branch: repository and branch are made, files are sent, and Xet is done without where it is not offered."""
+"""Files and commits sent to a branch: each content once, in hundreds, and by LFS where Xet is not offered."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from datasets_core import config
-from datasets_core.errors import InvalidTokenError, PushError, RepositoryNotFoundError
 from datasets_core.fetch import hub_upload
 from datasets_core.fetch.hub import Hub
 from datasets_core.fetch.hub_change import Change, NewFile
@@ -47,70 +45,6 @@ def writer_of(hub: Any, **options: Any) -> HubWriter:
     return HubWriter(given, options.pop("repo_id", REPO), policy=policy, **options)
 
 
-def test_commit_and_files_are_told_by_one_request(hub: Any) -> None:
-    hub.repo(REPO, {"a.txt": "a", "b.parquet": b"b"})
-
-    commit = writer_of(hub).current()
-
-    assert hub.counts() == {"info": 1}
-    assert commit.files == Hub.of().commit(REPO).files
-    assert (commit.sha, commit.revision) == (hub.repos[REPO].sha, "main")
-
-
-def test_more_files_than_an_info_is_trusted_with_are_listed(hub: Any) -> None:
-    hub.repo(REPO, {f"{number}.txt": "a" for number in range(1000)})
-
-    assert len(writer_of(hub).current().files) == 1001
-    assert hub.counts()["tree"] == 2
-
-
-def test_the_branch_as_it_stands_is_never_that_of_a_cache(hub: Any) -> None:
-    hub.repo(REPO)
-    writer = writer_of(hub)
-    writer.current()
-    Hub.of().commit(REPO)
-    hub.stop()
-
-    with config.using(hub_timeout_seconds=0.5), pytest.raises(PushError, match="asking what is there"):
-        writer.current()
-
-
-def test_a_repository_that_somebody_makes_first_is_taken(hub: Any) -> None:
-    hub.before(lambda _: hub.repo(REPO, {"theirs.txt": "t"}), "create")
-
-    assert "theirs.txt" in writer_of(hub).open().files
-
-
-def test_small_calls_are_tried_again(hub: Any) -> None:
-    hub.before(lambda _: hub.repos.pop("me/mine", None), "create", times=None)
-    hub.fail(hub.faults.status(503), "whoami")
-    hub.fail(hub.faults.dropped(), "whoami")
-
-    assert writer_of(hub, repo_id="mine").open().repo_id == "me/mine"
-    assert hub.counts()["whoami"] == 3
-
-
-def test_a_user_who_is_not_to_be_told_has_no_namespace(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_TOKEN", hub.token)
-
-    with pytest.raises(InvalidTokenError, match="Nobody is logged in"):
-        writer_of(hub, repo_id="mine", token=False).open()
-
-
-def test_calls_that_go_on_failing_are_told(hub: Any) -> None:
-    hub.fail(hub.faults.status(503), "create", times=None)
-
-    with pytest.raises(PushError, match="making the repository failed"):
-        writer_of(hub).open()
-
-
-def test_a_private_repository_of_others_is_one_that_is_not_there(hub: Any) -> None:
-    hub.repo(REPO, private=True)
-
-    with pytest.raises((PushError, RepositoryNotFoundError)):
-        writer_of(hub, token=hub.stranger.token).open()
-
-
 def test_a_renamed_repository_is_written_to_by_its_name(hub: Any) -> None:
     hub.repo("org/old")
     hub.rename("org/old", "org/new")
@@ -123,19 +57,6 @@ def test_a_renamed_repository_is_written_to_by_its_name(hub: Any) -> None:
 
     assert info.repo_url.repo_id == "org/new"
     assert "a.parquet" in hub.repos["org/new"].files()
-
-
-def test_a_text_is_read_by_one_request_and_kept(hub: Any) -> None:
-    hub.repo(REPO, {"README.md": "Text\r\n", "bad.md": b"\xff"})
-    writer = writer_of(hub)
-    commit = writer.current()
-    hub.forget()
-
-    assert [writer.text(commit, "README.md") for _ in range(2)] == ["Text\r\n"] * 2
-    assert writer.text(commit, "none.md") is None
-    assert len(hub.requests) == 1
-    with pytest.raises(PushError, match="no UTF-8"):
-        writer.text(commit, "bad.md")
 
 
 def test_files_are_sent_by_the_hundred_and_each_content_once(hub: Any, tmp_path: Path) -> None:
@@ -173,14 +94,6 @@ def test_a_proxy_that_answers_for_the_hub_makes_no_fault_of_the_card(hub: Any) -
 
     with pytest.raises(MissedCommitError, match="no JSON"):
         writer.commit(before, Change([file]), message="Mine", description=None)
-
-
-def test_a_silent_hub_is_not_waited_for_for_ever(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub_upload, "_CALL_SECONDS", 0.1)
-    hub.fail(hub.faults.hanging(), "create", times=None)
-
-    with pytest.raises(PushError, match="the Hub is silent"):
-        writer_of(hub).open()
 
 
 def test_a_silent_hub_makes_the_commit_for_all_that_is_known(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:

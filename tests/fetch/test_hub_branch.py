@@ -1,0 +1,136 @@
+"""A branch as it stands: told by one request, never by a cache, and made where it is not there."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from datasets_core import config
+from datasets_core.errors import HubError, InvalidTokenError, PushError, RepositoryNotFoundError
+from datasets_core.fetch import hub_branch
+from datasets_core.fetch.hub import Hub
+from datasets_core.fetch.hub_branch import HubBranch
+from datasets_core.fetch.retry import RetryPolicy
+
+REPO = "org/name"
+
+
+class Impatient:
+    def now(self) -> float:
+        return 0.0
+
+    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
+        pass
+
+
+def branch_of(hub: Any, *, repo_id: str = REPO, token: str | bool | None = None) -> HubBranch:
+    policy = RetryPolicy(3, clock=Impatient())
+    given = Hub(hub.url, Hub.of().cache, token=hub.token if token is None else token, policy=policy)
+    return HubBranch(given, repo_id, policy=policy)
+
+
+def test_commit_and_files_are_told_by_one_request(hub: Any) -> None:
+    hub.repo(REPO, {"a.txt": "a", "b.parquet": b"b"})
+
+    commit = branch_of(hub).current()
+
+    assert hub.counts() == {"info": 1}
+    assert commit.files == Hub.of().commit(REPO).files
+    assert (commit.sha, commit.revision) == (hub.repos[REPO].sha, "main")
+
+
+def test_more_files_than_an_info_is_trusted_with_are_listed(hub: Any) -> None:
+    hub.repo(REPO, {f"{number}.txt": "a" for number in range(1000)})
+
+    assert len(branch_of(hub).current().files) == 1001
+    assert hub.counts()["tree"] == 2
+
+
+def test_the_branch_as_it_stands_is_never_that_of_a_cache(hub: Any) -> None:
+    hub.repo(REPO)
+    branch = branch_of(hub)
+    branch.current()
+    Hub.of().commit(REPO)
+    hub.stop()
+
+    with config.using(hub_timeout_seconds=0.5), pytest.raises(PushError, match="asking what is there"):
+        branch.current()
+
+
+def test_a_repository_that_somebody_makes_first_is_taken(hub: Any) -> None:
+    hub.before(lambda _: hub.repo(REPO, {"theirs.txt": "t"}), "create")
+
+    assert "theirs.txt" in branch_of(hub).open().files
+
+
+def test_small_calls_are_tried_again(hub: Any) -> None:
+    hub.before(lambda _: hub.repos.pop("me/mine", None), "create", times=None)
+    hub.fail(hub.faults.status(503), "whoami")
+    hub.fail(hub.faults.dropped(), "whoami")
+
+    assert branch_of(hub, repo_id="mine").open().repo_id == "me/mine"
+    assert hub.counts()["whoami"] == 3
+
+
+def test_a_user_who_is_not_to_be_told_has_no_namespace(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+
+    with pytest.raises(InvalidTokenError, match="Nobody is logged in"):
+        branch_of(hub, repo_id="mine", token=False).open()
+
+
+def test_calls_that_go_on_failing_are_told(hub: Any) -> None:
+    hub.fail(hub.faults.status(503), "create", times=None)
+
+    with pytest.raises(PushError, match="making the repository failed"):
+        branch_of(hub).open()
+
+
+def test_a_private_repository_of_others_is_one_that_is_not_there(hub: Any) -> None:
+    hub.repo(REPO, private=True)
+
+    with pytest.raises((PushError, RepositoryNotFoundError)):
+        branch_of(hub, token=hub.stranger.token).open()
+
+
+def test_a_text_is_read_by_one_request_and_kept(hub: Any) -> None:
+    hub.repo(REPO, {"README.md": "Text\r\n", "bad.md": b"\xff"})
+    branch = branch_of(hub)
+    commit = branch.current()
+    hub.forget()
+
+    assert [branch.text(commit, "README.md") for _ in range(2)] == ["Text\r\n"] * 2
+    assert branch.text(commit, "none.md") is None
+    assert len(hub.requests) == 1
+    with pytest.raises(PushError, match="no UTF-8"):
+        branch.text(commit, "bad.md")
+
+
+def test_a_silent_hub_is_not_waited_for_for_ever(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_branch, "_CALL_SECONDS", 0.1)
+    hub.fail(hub.faults.hanging(), "create", times=None)
+
+    with pytest.raises(PushError, match="the Hub is silent"):
+        branch_of(hub).open()
+
+
+@pytest.mark.parametrize("shape", ["no sizes", "no siblings"])
+def test_a_hub_that_does_not_tell_the_files_is_asked_for_its_listing(shape: str, hub: Any) -> None:
+    repo = hub.repo(REPO, {"a.txt": "a"})
+    siblings = {"siblings": [{"rfilename": "a.txt"}]} if shape == "no sizes" else {}
+    hub.fail(hub.faults.wrong(json.dumps({"id": REPO, "sha": repo.sha, **siblings}).encode()), "info")
+
+    assert set(branch_of(hub).current().files) == {".gitattributes", "a.txt"}
+    assert hub.counts() == {"info": 1, "tree": 1}
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", b"<html>", b'{"sha": 1, "siblings": [1]}'])
+def test_an_answer_that_makes_no_sense_is_told(body: bytes, hub: Any) -> None:
+    hub.repo(REPO)
+    hub.fail(hub.faults.wrong(body), "info", times=None)
+
+    with pytest.raises(HubError):
+        branch_of(hub).current()
