@@ -108,15 +108,16 @@ class HubSource(FolderSource):
             with self._missing_told(base):
                 return infer_data_files(self.commits.list_folder(base), base, refuses_gaps=not self.commit.is_whole)
         except DataFilesNotFoundError as error:
-            inside = base[len(self.folder) :].strip("/")
-            listed = [each.path[len(base) :].strip("/") for each in self.commits.list_folder(base)] or list(self.commit.files)
-            more = f", … ({len(listed)} in all)" if len(listed) > _SHOWN else ""
-            raise EmptyRepositoryError(
-                self.commit.repo_id,
-                revision=self.commit.revision,
-                reason=f"holds no data files{f' in {inside!r}' if inside else ''} (there is: "
-                f"{', '.join(listed[:_SHOWN]) or 'nothing'}{more})",
-            ) from error
+            commit, inside = self.commit, base[len(self.folder) :].strip("/")
+            below = [each.path[len(base) :].strip("/") for each in self.commits.list_folder(base)]
+            if inside and not below:
+                raise DataFilesNotFoundError(
+                    f"The Hub dataset {commit.repo_id!r} has no file or folder {inside!r} at revision {commit.revision!r}. "
+                    f"There is: {_shown(list(commit.files))}."
+                ) from error
+            where = f" in {inside!r}" if inside else ""
+            reason = f"holds no data files{where} (there is: {_shown(below)})"
+            raise EmptyRepositoryError(commit.repo_id, revision=commit.revision, reason=reason) from error
 
     @contextlib.contextmanager
     def _missing_told(self, base: str) -> Iterator[None]:
@@ -130,3 +131,8 @@ class HubSource(FolderSource):
 
     def _finished_in(self, base: str) -> Manifest | None:
         return None
+
+
+def _shown(paths: list[str]) -> str:
+    more = f", … ({len(paths)} in all)" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more or "nothing"

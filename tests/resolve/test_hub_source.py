@@ -223,8 +223,14 @@ def test_a_repository_without_data_is_told_with_what_it_holds(planned: Callable[
 
 
 def test_a_folder_without_data_is_told_with_the_repository(planned: Callable[..., Any]) -> None:
-    with pytest.raises(EmptyRepositoryError, match="holds no data files in 'none'"):
-        planned(FILES, data_dir="none")
+    with pytest.raises(
+        DataFilesNotFoundError, match=r"'org/set' has no file or folder 'none' at revision 'main'\. There is: .*en/a"
+    ):
+        planned(FILES | {"docs/README.md": "# Title"}, data_dir="none")
+    with pytest.raises(DataFilesNotFoundError, match=r"has no file or folder 'en/b\.csv'"):
+        planned(FILES, path="hf://datasets/org/set/en/b.csv/")
+    with pytest.raises(EmptyRepositoryError, match=r"holds no data files in 'docs' \(there is: README\.md\)"):
+        planned(FILES, data_dir="docs")
 
 
 def test_files_of_no_known_format_are_named_with_repository_and_revision(planned: Callable[..., Any]) -> None:
