@@ -200,6 +200,8 @@ class Answers:
         if urls and self._granted.holds_user_data:
             raise DeniedAccessError(f"fetch {redact(urls[0])!r} after it could read your own files", path=self._granted.script)
         self._granted.urls([url for url in urls if not self._is_own(url)])
+        for url in () if self._own is None else self._own.urls_to_ask(urls):
+            self._granted.own_url(url)
         self.asked.update(dict.fromkeys(urls))
 
     def _is_own(self, name: str) -> bool:
@@ -307,8 +309,12 @@ class Answers:
     def _opened(self, url: str) -> dict[str, Any]:
         if len(self._open) >= _MOST_OPEN:
             raise DatasetBuildError(f"{self._granted.script} has {_MOST_OPEN} files open. Close them when they are read.")
-        held = self._whole(url) if self._before is not None or self._is_own(url) else self._manager.held(url)
-        data: BinaryIO = self._manager.stream(url) if held is None else open(held, "rb")  # noqa: SIM115  # the script closes it
+        data: BinaryIO
+        if self._before is None and self._own is not None and self._is_own(url):
+            held, data = self._own.opened(url)
+        else:
+            held = self._whole(url) if self._before is not None else self._manager.held(url)
+            data = self._manager.stream(url) if held is None else open(held, "rb")  # noqa: SIM115  # the script closes it
         self._num_opened += 1
         self._open[self._num_opened] = data, held is None and not self._granted.has_private
         return {"handle": self._num_opened, "seekable": data.seekable()}

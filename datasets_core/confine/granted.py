@@ -108,6 +108,15 @@ class Granted:
         if any(private):
             self.marked()
 
+    def own_url(self, url: str) -> None:
+        """See that the parent may ask for a file of the script's own repository, which tells nothing else of it to anybody new.
+
+        Raises:
+            DeniedAccessError: the Hub is a public server, and the script was given something that is not public.
+        """
+        if self._has_private and any(address.is_global for address in self._addresses(url)):
+            raise DeniedAccessError(f"fetch {redact(url)!r} after it was given files that are not public", path=self.script)
+
     def marked(self) -> None:
         """Note that the script is given something that is not public, for this run and all that come."""
         self._has_private = True

@@ -10,12 +10,14 @@ import os
 import posixpath
 import shutil
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DeniedAccessError, DownloadError
 from datasets_core.fetch.checksum import FileRecord, record_of
+from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.http import origin_of
 from datasets_core.fetch.hub_listing import HubCommit
 from datasets_core.fetch.hub_url import DEFAULT_REVISION, PREFIX, parse_hub_url
@@ -23,6 +25,7 @@ from datasets_core.redact import redact
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub import Hub
+    from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
 
 
 class OwnFiles:
@@ -85,6 +88,39 @@ class OwnFiles:
             if force:
                 self._fresh.update(wanted)
         return {name: self._place(path) for name, path in paths.items()}
+
+    def urls_to_ask(self, names: Iterable[str]) -> list[str]:
+        """What the Hub has to be asked for, for files that are not here: addresses of those that are named."""
+        paths = (self.path_of(name) for name in names)
+        repo_id, sha = self._commit.repo_id, self._commit.sha
+        return [self._hub.resolve_url(repo_id, sha, path) for path in paths if path is not None and not self._is_here(path)]
+
+    def opened(self, name: str) -> tuple[str | None, BinaryIO]:
+        """The bytes of a file of its own, and where they are; of a large one that is not here as they come, from nowhere.
+
+        Raises:
+            DataFilesNotFoundError: the commit has no such file.
+            DownloadError: it cannot be fetched.
+        """
+        path = self.path_of(name)
+        file = None if path is None else self._commit.files.get(path)
+        if path is None or file is None or file.sha256 is None or self._is_here(path):
+            place = self.bring([name])[name]
+            return place, open(place, "rb")
+        url = self._commit.url(path)
+        held = self._streams.held(url)
+        return (held, open(held, "rb")) if held is not None else (None, self._streams.stream(url))
+
+    @cached_property
+    def _streams(self) -> StreamingDownloadManager:
+        """Reads files of the Hub as the user: those of this commit alone."""
+        from datasets_core.fetch.streaming_downloads import StreamingDownloadManager  # 10 ms that a build does without
+
+        config = DownloadConfig(token=self._hub.token() or False, local_files_only=self._hub.local_only)
+        return StreamingDownloadManager(download_config=config)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_streams"}  # it has the token
 
     def record(self, place: str, *, has_checksum: bool) -> FileRecord:
         """Size and sha256 of a file that was brought."""

@@ -115,3 +115,13 @@ def test_an_address_that_is_not_public_is_told_of_once(granted: Granted, caplog:
 def test_a_users_name_goes_to_no_server(granted: Granted) -> None:
     with pytest.raises(DeniedAccessError, match="holds a user's name"):
         granted.urls(["http://me:secret@public.test/a"])
+
+
+def test_its_own_repository_is_public_too(granted: Granted) -> None:
+    granted.own_url("https://public.test/a")
+    granted.own_url("https://private.test/a")
+    assert not granted.has_private  # who wrote the script wrote those files
+    granted.urls(["http://private.test/b"])
+    granted.own_url("https://private.test/a")
+    with pytest.raises(DeniedAccessError, match="after it was given files that are not public"):
+        granted.own_url("https://public.test/a")

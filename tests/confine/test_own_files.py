@@ -1,6 +1,7 @@
 """What a confined script may have of its repository, by whatever name."""
 
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +142,27 @@ def test_files_are_brought_together_where_the_script_may_read_them(hub: Any, tmp
     assert len([request for request in hub.requests if request.name == "a.txt"]) == 2
     with pytest.raises(DataFilesNotFoundError, match=r"gone.txt is no file of org/name at commit"):
         own.bring(["gone.txt"])
+
+
+def test_large_files_come_as_they_are_read_and_others_are_brought(hub: Any, tmp_path: Path) -> None:
+    hub.repo("org/name", {"a.txt": "A", "b.bin": b"B" * 3000, "c.bin": b"C"}, private=True)
+    found = Hub.of(hub.token)
+    commit = found.commit("org/name")
+    own = OwnFiles(found, commit, str(tmp_path / "files"), script="name.py")
+    assert own.urls_to_ask(["a.txt", "/etc/passwd"]) == [found.resolve_url("org/name", commit.sha, "a.txt")]
+    place, data = own.opened("a.txt")
+    with data:
+        assert data.read() == b"A"
+    assert place is not None
+    assert place.startswith(str(tmp_path / "files"))
+    assert own.urls_to_ask(["a.txt"]) == []
+    place, data = own.opened("b.bin")
+    with data:
+        assert data.read(2) == b"BB"
+    assert place is None
+    assert not any(path.name == "b.bin" for path in tmp_path.rglob("*"))
+    with pytest.raises(DataFilesNotFoundError):
+        own.opened("gone.bin")
+    copied = pickle.dumps(own)
+    assert hub.token.encode() not in copied
+    assert pickle.loads(copied).path_of("a.txt") == "a.txt"

@@ -403,6 +403,17 @@ def test_a_confined_script_that_sees_the_user_s_files_has_its_own_from_before(hu
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_of_a_large_archive_no_more_is_fetched_than_is_read(hub: Any, way: Any) -> None:
+    text = "        found = ((f.read(1) or b'').decode() for _, f in dl_manager.iter_archive(dl_manager.download('large.tar')))"
+    members = {f"m{number:02}": chr(97 + number) * (1 << 20) for number in range(10)}
+    hub.repo("org/one", {**one_file(text), "large.tar": tarred(**members)}, private=True)
+    stream = load_dataset("org/one", split="train", streaming=True, trust_remote_code=way, token=hub.token)
+    assert [row["v"] for row in stream.take(2)] == ["a", "b"]
+    assert hub.of("storage")
+    assert not any(path.stat().st_size > 8 << 20 for path in hub.home.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_data_files_of_the_user_are_those_of_the_repository(hub: Any, way: Any) -> None:
     text = "        found = [p.rpartition('/')[2] for p in dl_manager.download(self.config.data_files['train'])]"
     hub.repo("org/one", {**one_file(text), "d/a.txt": "A", "d/b.txt": "B"})
