@@ -16,7 +16,7 @@ from datasets_core.dataset.group_rows import GroupRows
 from datasets_core.exchange.pushing import push_datasets
 from datasets_core.features.schema import Features
 from datasets_core.meta.split import NamedSplit
-from datasets_core.publish.changes import push_target
+from datasets_core.publish.push_target import push_target
 from datasets_core.publish.shard_limits import shards_by_split
 
 if TYPE_CHECKING:

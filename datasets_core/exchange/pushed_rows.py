@@ -23,8 +23,8 @@ from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.progress import progress
 from datasets_core.publish.arrow_size import num_bits
-from datasets_core.publish.changes import LocalShard
 from datasets_core.publish.parquet_shards import ShardFile
+from datasets_core.publish.push_target import LocalShard
 from datasets_core.publish.shard_limits import ShardLimits
 from datasets_core.rows.tabled import Tabled
 from datasets_core.store.table import Ints, RowTable

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from datasets_core.publish.changes import PushTarget, push_target
+from datasets_core.publish.push_target import PushTarget, push_target
 from datasets_core.publish.same_features import same_features
 from datasets_core.rows.arguments import parse_size
 from datasets_core.rows.tabled import Tabled

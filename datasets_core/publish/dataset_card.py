@@ -16,7 +16,7 @@ from datasets_core.meta.card_text import Edit, edited_card
 from datasets_core.meta.config_entries import Card, ConfigEntry
 from datasets_core.meta.info import DatasetInfo, parse_json
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.publish.changes import PushedSplit, PushTarget, RepositoryState, RepositoryTexts, WriteCard
+from datasets_core.publish.push_target import PushedSplit, PushTarget, RepositoryState, RepositoryTexts, WriteCard
 
 _CARD, _INFOS = "README.md", "dataset_infos.json"
 _SHARD = re.compile(r"(?P<split>\w+(?:\.\w+)*)-[0-9]{5}-of-[0-9]{5}[^/]*\.parquet")

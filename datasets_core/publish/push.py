@@ -25,7 +25,7 @@ from datasets_core.fetch.hub_change import Change, NewFile
 from datasets_core.fetch.hub_listing import HubCommit
 from datasets_core.fetch.hub_upload import FILES_A_CALL, HubWriter, MissedCommitError
 from datasets_core.fetch.retry import RetryPolicy
-from datasets_core.publish.changes import PushedSplit, PushTarget, RepositoryState, Shards, WriteCard
+from datasets_core.publish.push_target import PushedSplit, PushTarget, RepositoryState, Shards, WriteCard
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub import CommitInfo

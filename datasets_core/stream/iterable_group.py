@@ -11,7 +11,7 @@ import numpy as np
 from datasets_core.errors import ArgumentTypeError, UnknownSplitError
 from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
-from datasets_core.publish.changes import push_target
+from datasets_core.publish.push_target import push_target
 from datasets_core.publish.shard_limits import shards_by_split
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.stream_pushing import push_streams

@@ -19,8 +19,8 @@ from datasets_core.features.embed import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.progress import progress
 from datasets_core.publish.arrow_size import num_bits
-from datasets_core.publish.changes import LocalShard
 from datasets_core.publish.parquet_shards import GROUP_BYTES, ShardFile, write_shards
+from datasets_core.publish.push_target import LocalShard
 from datasets_core.publish.shard_limits import ShardLimits
 from datasets_core.stream.block import ArrowBlock, Block, Kinds, encoded, joined
 from datasets_core.stream.order import ENDLESS

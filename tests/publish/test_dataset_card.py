@@ -10,8 +10,8 @@ import pytest
 from datasets_core import ClassLabel, Features, Value
 from datasets_core.errors import ConfigurationError, ManifestError
 from datasets_core.meta.card import read_card
-from datasets_core.publish.changes import PushedSplit, RepositoryState, push_target
 from datasets_core.publish.dataset_card import card_writer
+from datasets_core.publish.push_target import PushedSplit, RepositoryState, push_target
 
 NUMBERS = Features({"a": Value("int64"), "label": ClassLabel(names=["no", "yes"])})
 TRAIN, TEST = PushedSplit("train", 3, 30, 300, 0), PushedSplit("test", 2, 20, 200, 0)

@@ -24,8 +24,8 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.retry import RetryPolicy
 from datasets_core.publish import push as push_module
-from datasets_core.publish.changes import LocalShard, PushedSplit, RepositoryState, RepositoryTexts, push_target
 from datasets_core.publish.push import push
+from datasets_core.publish.push_target import LocalShard, PushedSplit, RepositoryState, RepositoryTexts, push_target
 
 REPO = "org/name"
 

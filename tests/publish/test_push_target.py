@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.publish.changes import PushTarget, push_target
+from datasets_core.publish.push_target import PushTarget, push_target
 
 
 def test_the_shards_of_the_default_config_stand_in_data() -> None:
