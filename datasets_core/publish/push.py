@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 _README, _INFOS, _IGNORE = "README.md", "dataset_infos.json", ".gitignore"
 _BATCH_BYTES = 2 << 30
+_STREAM_FILES = 4
 _TRIES = 10
 _LONGEST_PAUSE_SECONDS = 4.0  # between tries where others commit: they are done by then
 
@@ -50,7 +51,13 @@ class _Shard:
 
 
 def push(
-    target: PushTarget, shards: Shards, write_card: WriteCard, *, hub: Hub | None = None, policy: RetryPolicy | None = None
+    target: PushTarget,
+    shards: Shards,
+    write_card: WriteCard,
+    *,
+    is_stream: bool = False,
+    hub: Hub | None = None,
+    policy: RetryPolicy | None = None,
 ) -> CommitInfo:
     """Push splits to a repository, in one commit; none where all of it stands there already.
 
@@ -58,6 +65,7 @@ def push(
         target: where to.
         shards: what makes the shards of each split, at least one of each; they are removed when they are uploaded.
         write_card: merges them into the card.
+        is_stream: how many rows come is not known: the first shards are sent at once, instead of as many as a call may ask for.
         hub: the Hub; by default that of the settings, for the user of `target.token`.
         policy: how often to try a commit that others came before, and the clock.
 
@@ -76,7 +84,7 @@ def push(
     before = writer.open(private=target.private)
     write_card(_state(writer, before), [PushedSplit(name, 0, 0, 0, 0) for name in shards])  # refuses before a row is made
     with _folder() as folder:
-        sent = _Upload(writer, target, before, folder)
+        sent = _Upload(writer, target, before, folder, most_files=_STREAM_FILES if is_stream else FILES_A_CALL)
         sent.run(shards)
         return _Commit(writer, target, sent.shards, write_card, policy).made(before)
 
@@ -84,8 +92,9 @@ def push(
 class _Upload:
     """Shards made and uploaded, batch by batch; the last batch is left to the commit, with the card."""
 
-    def __init__(self, writer: HubWriter, target: PushTarget, before: HubCommit, folder: str) -> None:
+    def __init__(self, writer: HubWriter, target: PushTarget, before: HubCommit, folder: str, *, most_files: int) -> None:
         self._writer, self._target, self._before, self._folder = writer, target, before, folder
+        self._most_files = most_files
         self._held = {file.sha256: path for path, file in before.files.items() if file.sha256}
         self._waiting: list[_Shard] = []
         self.shards: list[_Shard] = []
@@ -109,7 +118,7 @@ class _Upload:
 
     def _is_full(self) -> bool:
         size = sum(shard.file.size for shard in self._waiting)
-        return len(self._waiting) >= FILES_A_CALL or size >= _BATCH_BYTES
+        return len(self._waiting) >= self._most_files or size >= _BATCH_BYTES
 
     def _send(self) -> None:
         new = []
@@ -125,6 +134,7 @@ class _Upload:
             if shard.file.is_stored:
                 shard.file.forget_local()
         self._waiting = []
+        self._most_files = min(2 * self._most_files, FILES_A_CALL)  # few calls, however long a stream is
 
 
 class _Commit:

@@ -105,4 +105,4 @@ def push_streams(
     }
     features = same_features({name: each.features for name, each in rows.items()})
     shards = {name: shards_of_stream(each, limits[name]) for name, each in rows.items()}
-    return push(place, shards, card_writer(place, features))
+    return push(place, shards, card_writer(place, features), is_stream=True)

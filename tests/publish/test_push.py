@@ -164,6 +164,20 @@ def test_streams_leave_few_files_on_the_disk(hub: Any, monkeypatch: pytest.Monke
     assert hub.counts()["commit"] == 1
 
 
+def test_a_stream_is_sent_while_it_comes(hub: Any) -> None:
+    arrived: list[int] = []
+
+    def make(folder: str) -> Iterator[LocalShard]:
+        for shard in shards_of("train", *(b"%d" % number for number in range(30)))(folder):
+            arrived.append(puts(hub))
+            yield shard
+
+    push(push_target(REPO, splits=["train"], token=hub.token), {"train": make}, card, is_stream=True)
+
+    assert [arrived.index(count) for count in (4, 12, 28)] == [5, 13, 29]
+    assert hub.counts()["preupload"] == 4
+
+
 def test_what_a_stream_sends_again_under_another_name_is_copied(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(push_module, "FILES_A_CALL", 2)
     pushed(hub, {"train": [b"%d" % number for number in range(5)]})
