@@ -202,15 +202,14 @@ def _spliced(yaml: str, nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[st
 
 def _cuts(lines: list[str], entries: _Entries, column: int) -> list[tuple[int, int, str]] | None:
     """Which lines are replaced, and by what."""
-    whole = _indented(yaml_text(yaml_mapping([(entries.key, entries.value)])), column)
     if entries.node is None:
-        return [(len(lines), len(lines), whole)]
+        return [(len(lines), len(lines), _whole(entries, column))]
     line = entries.name.start_mark.line
     if entries.name.start_mark.column != column or lines[line][:column].strip(" "):
         return None
     items = _item_lines(lines, entries)
     if items is None:
-        return [(line, max(_last_line(entries.node), line) + 1, whole)]
+        return [(line, max(_last_line(entries.node), line) + 1, _whole(entries, column))]
     cuts: list[tuple[int, int, str]] = []
     dash = lines[items[0][0]].index("-")
     place = line + 1
@@ -224,6 +223,10 @@ def _cuts(lines: list[str], entries: _Entries, column: int) -> list[tuple[int, i
             start = place
         cuts.append((start, place, _indented(yaml_text(yaml_list([node])), dash)))
     return cuts
+
+
+def _whole(entries: _Entries, column: int) -> str:
+    return _indented(yaml_text(yaml_mapping([(entries.key, entries.value)])), column)
 
 
 def _item_lines(lines: list[str], entries: _Entries) -> list[tuple[int, int]] | None:

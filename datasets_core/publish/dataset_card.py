@@ -11,10 +11,11 @@ from typing import Any
 
 from datasets_core.errors import ConfigurationError, ManifestError
 from datasets_core.features.schema import Features
-from datasets_core.meta.card import read_card, read_dataset_infos
+from datasets_core.meta.card import read_dataset_infos
 from datasets_core.meta.card_text import Edit, edited_card
-from datasets_core.meta.config_entries import Card, ConfigEntry
+from datasets_core.meta.config_entries import ConfigEntry
 from datasets_core.meta.info import DatasetInfo, parse_json
+from datasets_core.meta.lazy_card import LazyCard
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.publish.push_target import PushedSplit, PushTarget, RepositoryState, RepositoryTexts, WriteCard
 
@@ -63,9 +64,9 @@ def card_writer(target: PushTarget, features: Features | None) -> WriteCard:
 def _texts(
     target: PushTarget, features: Features | None, state: RepositoryState, splits: Sequence[PushedSplit]
 ) -> RepositoryTexts:
-    card = Card() if state.readme is None else read_card(state.readme, path=_CARD)
+    card = LazyCard(state.readme or "", path=_CARD)
     infos = {} if state.dataset_infos is None else read_dataset_infos(state.dataset_infos, path=_INFOS)
-    merge = _Merge(target, card, card.infos.get(target.config_name) or infos.get(target.config_name), state.paths)
+    merge = _Merge(target, card.configs, card.get(target.config_name) or infos.get(target.config_name), state.paths)
     files = merge.data_files(splits)
     info = merge.info(features, splits, files)
     edits = {"dataset_info": {target.config_name: _info_edit(info)}, "configs": merge.configs(files)}
@@ -81,20 +82,20 @@ class _Merge:
 
     Attributes:
         target: where the push goes.
-        card: what the card says.
+        configs_before: those of the card.
         before: what is recorded of the config.
         paths: the files of the repository.
     """
 
     target: PushTarget
-    card: Card
+    configs_before: Sequence[ConfigEntry]
     before: DatasetInfo | None
     paths: Sequence[str]
 
     @property
     def entry(self) -> ConfigEntry | None:
         """The config as the card has it."""
-        return next((entry for entry in self.card.configs if entry.name == self.target.config_name), None)
+        return next((entry for entry in self.configs_before if entry.name == self.target.config_name), None)
 
     # -- splits --------------------------------------------------------------------------------------------------------
 
@@ -108,7 +109,7 @@ class _Merge:
         if entry is not None:
             folder = "" if entry.data_dir is None else f"{entry.data_dir.rstrip('/')}/"
             return {split: [folder + path for path in paths] for split, paths in (entry.data_files or {}).items()}
-        if self.card.configs or self.target.config_name != "default":
+        if self.configs_before or self.target.config_name != "default":
             return {}
         # A repository that was pushed to before cards named configs: its splits are those of its shards.
         found = [_SHARD.fullmatch(path.removeprefix("data/")) for path in self.paths if path.startswith("data/")]
@@ -154,8 +155,8 @@ class _Merge:
         listed = [{"split": split, "path": paths[0] if len(paths) == 1 else [*paths]} for split, paths in files.items()]
         values: dict[str, Any] = {"data_files": listed}
         dropped = frozenset({"data_dir"}) | (frozenset() if entry is None else _of_other_files(entry))
-        marked = [other.name for other in self.card.configs if other.default and other.name != name]
-        names = [other.name for other in self.card.configs]
+        marked = [other.name for other in self.configs_before if other.default and other.name != name]
+        names = [other.name for other in self.configs_before]
         if name == "default":
             dropped |= {"default"}  # it is the default one by its name
             if marked and not self.target.set_default:
