@@ -50,7 +50,7 @@ class FileBuilder(ArrowBasedBuilder):
             pairs = [
                 pair
                 for name, path in zip(map(redact, names), local[split], strict=True)
-                for pair in self._unpacked(name, os.fspath(path), dl_manager)
+                for pair in self._unpacked(name, path, dl_manager)
             ]
             files = {"files": [path for path, _ in pairs], "names": [name for _, name in pairs]}
             splits.append(SplitGenerator(split, files))
@@ -65,16 +65,20 @@ class FileBuilder(ArrowBasedBuilder):
             data_files = {"train": [data_files] if isinstance(data_files, (str, os.PathLike)) else list(data_files)}
         return {str(split): [os.fspath(name) for name in _listed(names)] for split, names in data_files.items()}
 
-    def _unpacked(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:
-        """Pairs of local file and name: the file itself, or the members of the archive that it is.
+    def _unpacked(
+        self, name: str, path: str | os.PathLike[str], dl_manager: Any
+    ) -> Iterator[tuple[str | os.PathLike[str], str]]:
+        """Pairs of file and name: the file itself, or the members of the archive that it is.
 
         A file that has an extension of the format is taken at its word, as 2,000 looks into 2,000 small files would cost more
-        than reading them; what it is not is refused when it is read.
+        than reading them; what it is not is refused when it is read.  While streaming, it is fetched only then, and so is one
+        that is compressed.
         """
-        if name.lower().endswith(self._extensions):
+        is_here = self.seeks or isinstance(path, str)
+        if (name.lower() if is_here else _plain_name(name)).endswith(self._extensions):
             yield path, name
             return
-        inside = {inner: member for member, inner in self._members_of(name, path, dl_manager)}
+        inside = {inner: member for member, inner in self._members_of(name, os.fspath(path), dl_manager)}
         if "" in inside:
             yield inside[""], name
             return
@@ -114,9 +118,12 @@ class FileBuilder(ArrowBasedBuilder):
             raise Source(name, name).fault("is an archive without a file to read", advice=_FETCH_AGAIN)
         return chosen
 
-    def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+    def _generate_tables(
+        self, files: Sequence[str | os.PathLike[str]], names: Sequence[str]
+    ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         known = _Known(self.known_schema)
-        for number, source in enumerate(map(Source, files, names)):
+        for number, (path, name) in enumerate(zip(files, names, strict=True)):
+            source = Source(os.fspath(path), name)  # which fetches it, while streaming
             for index, batch in enumerate(self.read(source, known.schema)):
                 known.see(batch.schema)
                 yield (number, index), batch

@@ -95,9 +95,11 @@ class Json(FileBuilder):
         """See `FileBuilder.read`."""
         return read_json(source, self.config, schema, as_json=self._as_json())
 
-    def _generate_tables(self, files: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+    def _generate_tables(
+        self, files: Sequence[str | os.PathLike[str]], names: Sequence[str]
+    ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         reader = JsonReader(self.config, self.known_schema, as_json=self._as_json())
-        sources = list(map(Source, files, names))
+        sources = [Source(os.fspath(path), name) for path, name in zip(files, names, strict=True)]
         number = 0
         while number < len(sources):
             group = sources[number : number + 1]

@@ -7,6 +7,7 @@ never loaded.
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -69,7 +70,9 @@ class WebDataset(FileBuilder):
     BUILDER_CONFIG_CLASS = WebDatasetConfig
     merge_columns = True
 
-    def _unpacked(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:
+    def _unpacked(
+        self, name: str, path: str | os.PathLike[str], dl_manager: Any
+    ) -> Iterator[tuple[str | os.PathLike[str], str]]:
         yield path, name
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
