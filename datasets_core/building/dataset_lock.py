@@ -360,7 +360,8 @@ def file_differences(old: tuple[LockedFile, ...], new: tuple[LockedFile, ...]) -
 
 def is_same(old: LockedFile, new: LockedFile) -> bool:
     """Whether two records of one place speak of the same bytes."""
-    if old.kind == "path" and not (old.sha256 and new.sha256):  # of a repository, whose commit says the same
+    is_on_hub = old.kind == "path" or old.place.startswith("hf://")
+    if is_on_hub and not (old.sha256 and new.sha256):  # its ETag is a hash too, and of a repository the commit says the same
         return old.size == new.size and (not (old.etag and new.etag) or old.etag == new.etag)
     if old.sha256 or new.sha256:
         return (old.size, old.sha256) == (new.size, new.sha256)

@@ -22,7 +22,7 @@ from datasets_core.resolve.folder import RECORDS
 from datasets_core.resolve.request import Request, Source, commits_of
 from datasets_core.resolve.standing import Standing
 from datasets_core.resolve.trust import Way, way_of
-from datasets_core.scripting.modules import Script, read_script
+from datasets_core.scripting.modules import Script, read_script, scan
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub import Hub
@@ -31,7 +31,7 @@ PARQUET_EXPORT = "refs/convert/parquet"
 
 _OF_TFDS = "_dataset_builder"
 _BESIDE_ANY = ("checksums.tsv", "CITATIONS.bib", "TAGS.txt")  # what scripts of TFDS have beside them
-_OWN_PLACE = re.compile(rb"__file__|get_imported_module_dir|dataset_builders?\.")
+_OWN_PLACE = re.compile(rb"__file__|get_imported_module_dir")
 _TEXT_BYTES = 1 << 20
 _QUIET = re.compile(r"README\.md|\.git\w+|LICEN[CS]E[\w.]*|CITATION[\w.]*|dataset_infos\.json|\.huggingface\.yaml", re.ASCII)
 
@@ -115,7 +115,7 @@ class HubStanding(Standing):
         beside = [name for name in _BESIDE_ANY if self._is_small(name)]
         self._checkout.bring([self._name, *self._records(), *beside])
         script = read_script(self.script, is_confined=is_confined, place=self._checkout)
-        self._checkout.bring(self._named_by(script))
+        self._checkout.bring([*self._named_by(script), *self._misnamed_by(script)])
         return script
 
     def card(self, *, is_confined: bool = False) -> Card:
@@ -161,6 +161,11 @@ class HubStanding(Standing):
     def _is_small(self, name: str) -> bool:
         file = self.commit.files.get(name)
         return file is not None and file.size <= _TEXT_BYTES
+
+    def _misnamed_by(self, script: Script) -> list[str]:
+        """Modules beside the script that it imports as if they were packages: the error of that looks for them there."""
+        packages = {name for module in script.modules for name, _ in scan(module.path, module.text).needed}
+        return sorted(f"{name}.py" for name in packages if self._is_small(f"{name}.py"))
 
     def _named_by(self, script: Script) -> list[str]:
         """Small files that a script names which looks for what lies beside it by its own path, not by its download manager."""

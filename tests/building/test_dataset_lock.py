@@ -232,3 +232,35 @@ def test_the_order_of_fields_counts_and_that_of_what_describes_them_does_not() -
 def test_a_sha256_that_one_of_two_lacks_is_a_difference() -> None:
     known = LockedFile("url", "s3://x/a", 3, ONE, "v1")
     assert len(file_differences((dataclasses.replace(known, sha256=None),), (known,))) == 1
+
+
+OF_HUB = dataclasses.replace(LOCK, repository="org/name", revision="main", commit="c" * 40)
+
+
+def test_the_lock_of_a_repository_says_which_and_where_in_it() -> None:
+    git = LockedFile("path", "b.csv", 3, None, "f" * 40)
+    lock = dataclasses.replace(OF_HUB, files=(git,))
+    assert parse_lock(lock.text(), path="x.lock") == lock
+    assert "repository" not in LOCK.text()
+    moved = dataclasses.replace(lock, repository="org/other", revision="v2", commit="d" * 40)
+    assert differences(lock, moved) == [
+        "the repository was 'org/name' and is 'org/other'",
+        f"the commit was {'c' * 40!r} and is {'d' * 40!r}",
+    ]
+    with pytest.raises(ManifestError, match=r"files\[0\].sha256"):  # of a folder each file is hashed
+        parse_lock(dataclasses.replace(LOCK, files=(git,)).text(), path="x.lock")
+
+
+@pytest.mark.parametrize("kind", ["path", "url"])
+def test_files_of_the_hub_are_told_by_either_hash(kind: str) -> None:
+    place = "a.csv" if kind == "path" else "hf://datasets/org/name/a.csv"
+    both = LockedFile(kind, place, 3, ONE, "f" * 40)
+    for same in (both, dataclasses.replace(both, sha256=None), dataclasses.replace(both, etag="")):
+        assert file_differences((both,), (same,)) == []
+        assert file_differences((same,), (both,)) == []
+    for other in (
+        dataclasses.replace(both, sha256=TWO),
+        dataclasses.replace(both, sha256=None, etag="e" * 40),
+        dataclasses.replace(both, sha256=None, size=4),
+    ):
+        assert len(file_differences((both,), (other,))) == 1

@@ -256,6 +256,9 @@ def test_modules_of_a_repository_are_found_by_relative_imports_alone(hub: Any, w
     hub.repos["org/one"].commit({"one.py": files["one.py"].replace(".json", ".gone")})
     with pytest.raises(ScriptError, match=r"gone\.py, which does not exist"):
         load_dataset("org/one", trust_remote_code=way)
+    hub.repos["org/one"].commit({"one.py": files["one.py"].replace("import json", "import pair"), "pair.py": ""})
+    with pytest.raises(ScriptError, match=r"Import the file beside the script relatively: 'from \.pair import"):
+        load_dataset("org/one", trust_remote_code=way)
     hub.repos["org/one"].commit({"one.py": files["one.py"].replace(".json", "...up")})
     with pytest.raises(ScriptError, match="leaves the script's folder"):
         load_dataset("org/one", trust_remote_code=way)
