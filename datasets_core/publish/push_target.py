@@ -173,7 +173,9 @@ def push_target(
         raise ConfigurationError(f"There is no split to push to {repo_id!r}. Give at least one.")
     for split in splits:
         if not _SPLIT.fullmatch(str(split)):
-            raise ConfigurationError(f"A split cannot be called {split!r}. Give split= a name of letters, digits, '_' and dots.")
+            raise ConfigurationError(
+                f"A split cannot be called {split!r}. Give split= a name of letters, digits, '_' and dots."
+            )
     if revision is not None and _COMMIT.fullmatch(revision):
         raise ConfigurationError(
             f"{revision} is a commit of {repo_id!r}, and commits do not change. Give a branch as revision."
