@@ -20,6 +20,7 @@ PASSING = frozenset({408, 429, 500, 502, 503, 504})
 XET_ADVICE = "Set HF_HUB_DISABLE_XET=1 before Python starts to send files by LFS instead of Xet"
 _MOST_SAID = 500
 _ERRORS_OF_BATCH = "LFS batch API returned errors"
+_MEND = "Mend what it says, or push again later"
 _LOG_IN = "Log in (hf auth login), set HF_TOKEN, or pass token='hf_…' with a token that may write"
 _TOKEN = re.compile(r"hf_\w{6,}")
 
@@ -84,7 +85,8 @@ def refused(error: BaseException, *, repo_id: str, doing: str, token_sent: bool)
     if status == 413:
         return PushError(repo_id, f"was not pushed to: {doing} is too large{said(error)}", "Push smaller shards", status=413)
     reason = f"was not pushed to: {doing} failed, the Hub answers {status}{said(error)}"
-    return PushError(repo_id, reason, "Mend what it says, or push again later", status=status)
+    advice = "Unset HF_HUB_DISABLE_XET, install hf_xet, and push again" if "xet" in said(error).lower() else _MEND
+    return PushError(repo_id, reason, advice, status=status)
 
 
 def not_logged_in(repo_id: str) -> InvalidTokenError:

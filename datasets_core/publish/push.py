@@ -24,6 +24,7 @@ from datasets_core.fetch.hub import OFFLINE_ADVICE, Hub
 from datasets_core.fetch.hub_change import Change, NewFile
 from datasets_core.fetch.hub_listing import HubCommit
 from datasets_core.fetch.hub_upload import FILES_A_CALL, HubWriter, MissedCommitError
+from datasets_core.fetch.hub_write_failures import not_logged_in
 from datasets_core.fetch.retry import RetryPolicy
 from datasets_core.publish.push_target import PushedSplit, PushTarget, RepositoryState, Shards, WriteCard
 
@@ -80,6 +81,8 @@ def push(
     if settings().offline:
         raise OfflineError(target.repo_id, "is not pushed to: offline mode is on", advice=OFFLINE_ADVICE)
     hub = hub or Hub.of(target.token)
+    if hub.token() is None:
+        raise not_logged_in(target.repo_id)
     writer = HubWriter(hub, target.repo_id, revision=target.revision, create_pr=target.create_pr)
     before = writer.open(private=target.private)
     write_card(_state(writer, before), [PushedSplit(name, 0, 0, 0, 0) for name in shards])  # refuses before a row is made
@@ -150,6 +153,7 @@ class _Commit:
     ) -> None:
         self._writer, self._target, self._shards, self._write_card = writer, target, shards, write_card
         self._policy = policy or RetryPolicy(_TRIES)
+        self._card: list[NewFile] = []
         self._said: dict[str, Any] = {"message": target.commit_message, "description": target.commit_description}
 
     def made(self, before: HubCommit) -> CommitInfo:
@@ -158,6 +162,7 @@ class _Commit:
         while True:
             change = self._change(before)
             if change.is_empty():
+                self._writer.upload(self._card, ignores_nothing=_IGNORE in before.files)  # fails for who may not write
                 logger.info("%s has all of it already: there is nothing to commit.", self._writer.repo_id)
                 return self._writer.made(before, **self._said)
             unsent = [file for file in change.files if not file.is_sent]
@@ -212,10 +217,8 @@ class _Commit:
         new = {shard.file.path for shard in self._shards}
         replaced = self._replaced(before)
         change.deletions = sorted(path for path in replaced if path not in new)
-        for path, text in self._texts(before, replaced):
-            file = NewFile(path, text.encode())
-            if not file.stands_in(before):
-                change.files.append(file)
+        self._card = [NewFile(path, text.encode()) for path, text in self._texts(before, replaced)]
+        change.files += [file for file in self._card if not file.stands_in(before)]
         return change
 
     def _replaced(self, before: HubCommit) -> dict[str, str]:

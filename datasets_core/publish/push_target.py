@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from datasets_core.errors import ConfigurationError
+from datasets_core.fetch.hub_listing import is_inner_path
 from datasets_core.fetch.hub_url import is_repo_id
 
 _SPLIT = re.compile(r"\w+(\.\w+)*")
@@ -180,6 +181,8 @@ def push_target(
         raise ConfigurationError(
             f"{revision} is a commit of {repo_id!r}, and commits do not change. Give a branch as revision."
         )
+    if revision is not None and not (is_inner_path(revision) and revision.isprintable() and " " not in revision):
+        raise ConfigurationError(f"No branch of a repository can be called {revision!r}. Choose a name without spaces.")
     if commit_message is not None and not commit_message.strip():
         raise ConfigurationError("A commit needs a message, and commit_message is empty. Give one, or leave it out.")
     folder = (data_dir or ("data" if config_name == "default" else config_name)).strip("/")

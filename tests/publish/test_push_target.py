@@ -37,6 +37,8 @@ def test_the_shards_of_another_config_stand_in_a_folder_of_its_name() -> None:
         {"splits": ["a-b"]},
         {"splits": ["../train"]},
         {"revision": "a" * 40},
+        {"revision": "a b"},
+        {"revision": "../a"},
         {"commit_message": " "},
         {"data_dir": "../elsewhere"},
         {"data_dir": "data/.git"},
