@@ -52,7 +52,8 @@ def test_a_second_push_of_the_same_sends_nothing(hub: Any) -> None:
     hub.forget()
     second = stream.push_to_hub("org/x", token=hub.token)
     assert first.oid == second.oid
-    assert not hub.of("preupload")
+    assert not hub.of("upload")
+    assert not hub.of("commit")
 
 
 def test_arguments_have_the_names_and_the_order_that_users_know() -> None:
