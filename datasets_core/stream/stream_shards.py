@@ -28,6 +28,7 @@ from datasets_core.stream.plan import Plan
 from datasets_core.stream.shown import of_dicts
 
 _HEAD_ROWS, _MOST_HEAD_ROWS = 1000, 10_000  # that tell the types of columns: more where the first are all null
+_HEAD_BYTES, _MOST_HEAD_BYTES = 32 << 20, 256 << 20  # or fewer rows, that take so much
 _DEALT_BYTES = 512 << 20  # of rows that wait in memory where several files are written at once
 _EMBEDDED_ROWS, _EMBEDDED_BYTES = 100, 32 << 20
 _GIVE_TYPES = "The types are those of the first rows; give features, by map(features=…) or cast(…)"
@@ -121,18 +122,37 @@ class StreamRows:
 def _features_of_head(plan: Plan, epoch: int, split: str) -> Features:
     """The types that the first rows have."""
     blocks: list[Block] = []
-    rows = 0
+    rows = size = 0
+    enough = 1  # twice as many each time
     with _naming(split):
         for block in _blocks(plan, epoch):
             blocks.append(block)
-            rows += block.num_rows
-            if rows >= _HEAD_ROWS:
+            rows, size = rows + block.num_rows, size + _size(block)
+            if rows >= enough * _HEAD_ROWS or size >= enough * _HEAD_BYTES:
                 found = _features_of(blocks)
-                if rows >= _MOST_HEAD_ROWS or Value("null") not in found.values():
+                if rows >= _MOST_HEAD_ROWS or size >= _MOST_HEAD_BYTES or Value("null") not in found.values():
                     return found
+                enough *= 2
         if rows:
             return _features_of(blocks)
     raise ConfigurationError(f"Split {split!r} has no rows, and so no types of columns. Give features, or leave the split out.")
+
+
+def _size(block: Block) -> int:
+    """About how many bytes the rows take in memory."""
+    if isinstance(block, ArrowBlock):
+        return int(block.batch.nbytes)
+    return sum(map(_value_size, (value for row in block.rows() for value in row.values())))
+
+
+def _value_size(value: object) -> int:
+    if isinstance(value, (bytes, str)):
+        return len(value)
+    if isinstance(value, dict):  # of media, with their bytes
+        return sum(map(_value_size, value.values()))
+    if isinstance(value, (list, tuple)):
+        return len(value) * _value_size(value[0]) if value else 0
+    return int(getattr(value, "nbytes", 8))
 
 
 def _blocks(plan: Plan, epoch: int) -> Iterator[Block]:

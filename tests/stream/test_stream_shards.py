@@ -190,6 +190,20 @@ def test_types_are_those_of_the_first_rows_with_values(folder: Path) -> None:
     assert counts(stream, folder) == [3000]
 
 
+@pytest.mark.parametrize("kind", [bytes, list, dict])
+def test_few_rows_tell_the_types_where_they_are_large(kind: type) -> None:
+    """A head of a thousand rows of a megabyte each would be a gigabyte."""
+    made = []
+
+    def large(row: dict[str, int]) -> dict[str, Any]:
+        made.append(row["a"])
+        value = bytes(8 << 20)
+        return {"b": {bytes: value, list: [0.5] * (1 << 20), dict: {"bytes": value, "path": None}}[kind]}
+
+    StreamRows.of(NUMBERS.to_iterable_dataset().map(large, remove_columns="a")._plan, 0, "train", embeds=False)
+    assert len(made) < 8
+
+
 def test_a_value_of_another_type_is_told_with_split_and_row(folder: Path) -> None:
     stream = NUMBERS.repeat(100).to_iterable_dataset()
     stream = stream.map(lambda row, index: {"a": index if index < 1500 else "x"}, with_indices=True)
