@@ -142,7 +142,7 @@ def _record_sets(
     told = dict.fromkeys(split for file in tables for split in file.splits)
     splits = [split for split in (told or said.splits) if split in (said.splits or told)]
     if splits and all(len(file.splits) == 1 for file in tables):  # a file of several splits tells none
-        listed, field = split_nodes(ids, record_set, splits, tables, source)
+        listed, field = split_nodes(ids, record_set, splits, tables, source, features)
         before.append(listed)
         fields.append(field)
     writer = FieldWriter(ids, record_set, source, is_json=bool(tables) and tables[0].encoding == TABLES[".json"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from datasets_core.meta.croissant_terms import Ids, plain_text
@@ -13,7 +13,12 @@ _DIGITS = re.compile(r"\d+")
 
 
 def split_nodes(
-    ids: Ids, record_set: str, splits: Sequence[str], files: Sequence[DatasetFile], source: Mapping[str, Any]
+    ids: Ids,
+    record_set: str,
+    splits: Sequence[str],
+    files: Sequence[DatasetFile],
+    source: Mapping[str, Any],
+    columns: Collection[str] = (),
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The record set that lists the splits, and the field that says of each row which of them it belongs to.
 
@@ -26,7 +31,9 @@ def split_nodes(
         splits: their names, at least one.
         files: those of the rows, each of one split; none where they are still to be written.
         source: the node that stands for the files.
+        columns: the names of the columns, none of which the field is called.
     """
+    called = next(word for number in range(len(columns) + 1) if (word := "split" + "_name" * number) not in columns)
     node = ids.of_path(f"{record_set}_splits")
     name = ids.new(node, "split_name")
     listed: dict[str, Any] = {
@@ -41,8 +48,8 @@ def split_nodes(
     }
     field: dict[str, Any] = {
         "@type": "cr:Field",
-        "@id": ids.new(record_set, "split"),
-        "name": "split",
+        "@id": ids.new(record_set, called),
+        "name": called,
         "description": "The split that the row belongs to.",
         "dataType": "sc:Text",
     }

@@ -77,20 +77,3 @@ def plain_text(text: str) -> str:
     'a?b'
     """
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def well_known(context: Any) -> dict[str, str]:
-    """The prefixes that a description may write terms with, those of its own context first."""
-    known = {
-        "sc": "https://schema.org/",
-        "schema": "https://schema.org/",
-        "cr": "http://mlcommons.org/croissant/",
-        "croissant": "http://mlcommons.org/croissant/",
-        "ml": "http://mlcommons.org/schema/",
-        "dct": "http://purl.org/dc/terms/",
-    }
-    contexts = context if isinstance(context, list) else [context]
-    for each in contexts:
-        if isinstance(each, dict):
-            known |= {name: iri for name, iri in each.items() if isinstance(iri, str) and iri[-1:] in ("/", "#", "_", "=")}
-    return known

@@ -24,7 +24,10 @@ SPLIT_KEYWORDS = {
 }
 DEFAULT_SPLITS = tuple(SPLIT_KEYWORDS)
 EXCLUDED_NAMES = frozenset(
-    ("README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip", "dataset_dict.json")
+    (
+        *("README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip", "dataset_dict.json"),
+        "croissant.json",  # what describes the data is none of it
+    )
 )
 
 _WILDCARDS = re.compile(r"[*?\[]")

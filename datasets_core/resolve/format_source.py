@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import ConfigurationError, DatasetNotFoundError
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DatasetNotFoundError
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.resolve import registry
@@ -30,13 +31,18 @@ class FormatSource:
 
     @property
     def config_names(self) -> list[str]:
-        """See `Source.config_names`."""
-        return [self.request.name or DEFAULT]
+        """See `Source.config_names`: those that the one file of a format lists, where it does so."""
+        listed = getattr(registry.builder_class(self.format), "config_names_of", None)
+        if listed is None or self.request.name is not None:
+            return [self.request.name or DEFAULT]
+        names: list[str] = listed(self._data_files(), self.request.download_config)
+        return names
 
     @property
     def default_config_name(self) -> str | None:
         """See `Source.default_config_name`."""
-        return self.request.name or DEFAULT
+        names = self.config_names
+        return names[0] if len(names) == 1 else None
 
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:
@@ -45,28 +51,33 @@ class FormatSource:
 
     def builder(self) -> DatasetBuilder:
         """See `Source.builder`."""
-        asked, commits = self.request, self.commits or commits_of(self.request)
-        base = asked.data_dir or ""
+        asked = self.request
         cls = registry.builder_class(self.format)
-        if asked.data_files is not None:
-            found: DataFilesDict | None = resolve_data_files(
-                asked.data_files, base, storage_options=asked.storage_options, listing=commits
-            )
-        elif asked.data_dir is not None:
-            below = files_below(base, asked.storage_options, commits)
-            found = keep_format(below, self.format, dataset=base, options=asked.options)
-        elif not cls.reads_files:
-            found = None
-        else:
-            raise ConfigurationError(f"{self.format!r} is a format and says not what to read. Give data_files= or data_dir=.")
         return asked.builder(
             cls,
             asked.options,
             dataset_name=self.format,
             config_name=asked.name or DEFAULT,
-            base_path=base or os.getcwd(),
-            data_files=found,
+            base_path=asked.data_dir or os.getcwd(),
+            data_files=self._data_files(),
         )
+
+    def _data_files(self) -> DataFilesDict | None:
+        asked, commits = self.request, self.commits or commits_of(self.request)
+        base = asked.data_dir or ""
+        if asked.data_files is not None:
+            return resolve_data_files(asked.data_files, base, storage_options=asked.storage_options, listing=commits)
+        if asked.data_dir is not None and (names := registry.description_names(self.format)):
+            for name in names:
+                with contextlib.suppress(DataFilesNotFoundError):
+                    return resolve_data_files(name, base, storage_options=asked.storage_options, listing=commits)
+            raise DataFilesNotFoundError(f"{base} holds no {' and no '.join(names)}. Name the file by data_files=.")
+        if asked.data_dir is not None:
+            below = files_below(base, asked.storage_options, commits)
+            return keep_format(below, self.format, dataset=base, options=asked.options)
+        if not registry.builder_class(self.format).reads_files:
+            return None
+        raise ConfigurationError(f"{self.format!r} is a format and says not what to read. Give data_files= or data_dir=.")
 
 
 def file_source(request: Request, path: str, commits: HubCommits | None = None) -> FormatSource:

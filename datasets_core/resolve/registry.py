@@ -41,6 +41,7 @@ BUILT_IN = {
     "niftifolder": "datasets_core.builders.niftifolder:NiftiFolder",
     "pandas": "datasets_core.builders.pandas:Pandas",
     "sql": "datasets_core.builders.sql:Sql",
+    "croissant": "datasets_core.builders.croissant:Croissant",
     "text": "datasets_core.builders.text:Text",
 }
 # What the modules of these formats say in EXTENSIONS: to ask each of them would import them all.
@@ -158,6 +159,12 @@ def companions(name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
     """The names of files that come along with those of the format `name`, such as the `metadata.csv` of images."""
     found: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = getattr(_module_of(name), "companions", None)
     return () if found is None else found(options)
+
+
+def description_names(name: str) -> tuple[str, ...]:
+    """What the one file of a folder is called that a format reads, the first that is there; none for formats of data files."""
+    found: tuple[str, ...] = getattr(_module_of(name), "FILE_NAMES", ())
+    return found
 
 
 def rank(name: str) -> int:

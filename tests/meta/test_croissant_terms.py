@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.meta.croissant_terms import CONTEXT, Ids, plain_text, well_known
+from datasets_core.meta.croissant_terms import CONTEXT, Ids, plain_text
 
 _WELL_FORMED = re.compile(r"(?:[A-Za-z0-9._~/-]|%[0-9A-F]{2})+")
 
@@ -33,7 +33,3 @@ def test_texts_can_be_written_as_utf_8(text: str) -> None:
 def test_every_prefix_of_the_context_is_told_by_it() -> None:
     prefixes = {value.partition(":")[0] for value in CONTEXT.values() if isinstance(value, str) and ":" in value}
     assert prefixes - {"http", "https"} <= set(CONTEXT)
-
-
-def test_a_description_may_call_a_vocabulary_by_a_name_of_its_own() -> None:
-    assert well_known({"croiss": "http://mlcommons.org/croissant/", "name": "sc:name"})["croiss"].endswith("croissant/")

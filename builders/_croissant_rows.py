@@ -1,0 +1,295 @@
+"""The rows of one file or file set of a Croissant description: its fields' values as columns, some rows at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.errors import FileFormatError
+from datasets_core.meta.croissant_nodes import FieldNode, ValueSource
+from datasets_core.meta.croissant_types import is_media, is_read_as_text
+from datasets_core.meta.json_path import Step, found_at, parse_json_path
+
+from ._croissant_found import FoundFile
+from ._croissant_tables import TABLE_KINDS, parquet_columns, table_batches
+from ._croissant_values import ValueFault, array_of, at_path, only_values, transformed
+from .text import TextConfig, read_text
+
+_OF_FILES = ("filename", "filepath", "fullpath", "content")
+_OBJECTS = ("json", "jsonl")  # whose objects need not have all keys
+_MAX_JSON_BYTES = 2 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Some rows: the values of each field that was asked for, by its identifier.
+
+    Attributes:
+        arrays: the columns.
+        num_rows: how many rows.
+        is_typed: whether the file has types of its own.
+        file: where they stand.
+        row: the number of the first of them in the file.
+    """
+
+    arrays: Mapping[str, pa.Array]
+    num_rows: int
+    is_typed: bool
+    file: FoundFile
+    row: int
+
+
+class ResourceRows:
+    """Reads the rows of a resource.
+
+    Args:
+        fields: those without sub-fields, with their sources in this resource.
+        fault: makes the error about a node: its identifier, what is wrong, file and row.
+        single: fields that are no lists and stand in none.
+    """
+
+    def __init__(
+        self, fields: Sequence[FieldNode], fault: Callable[..., FileFormatError], *, single: Collection[str] = ()
+    ) -> None:
+        self._single = single
+        self._sources: dict[str, ValueSource] = {field.id: field.source for field in fields if field.source is not None}
+        self._types = {field.id: field.data_types for field in fields}
+        self._fault = fault
+
+    def batches(self, file: FoundFile) -> Iterator[Columns]:
+        """The rows of one file.
+
+        Raises:
+            FileFormatError: the file is not what it is said to be, or a field asks for what it does not have.
+        """
+        asked = {self._kind_of(node, source) for node, source in self._sources.items()}
+        if "table" in asked and "lines" in asked:
+            node = next(node for node, source in self._sources.items() if self._kind_of(node, source) == "lines")
+            raise self._fault(node, "asks for lines of a file of which other fields ask for columns")
+        if "lines" in asked:
+            yield from self._lines(file)
+        elif "path" in asked and file.kind != "jsonl":
+            yield from self._json(file)
+        elif "table" in asked or "path" in asked:
+            yield from self._table(file)
+        else:
+            yield self._columns(file, {}, 1, 0, is_typed=False)
+
+    def _kind_of(self, node: str, source: ValueSource) -> str:
+        if source.column is not None:
+            return "table"
+        if source.json_path is not None:
+            return "path"
+        if source.file_property in ("lines", "lineNumbers"):
+            return "lines" if source.file_property == "lines" else "number"
+        if source.file_property in _OF_FILES:
+            return "file"
+        if source.file_property is not None:
+            raise self._fault(node, f"asks for the fileProperty {source.file_property!r}, which is not supported")
+        raise self._fault(node, "says no column, jsonPath or fileProperty to extract")
+
+    # -- tables --------------------------------------------------------------------------------------------------------
+
+    def _table(self, file: FoundFile) -> Iterator[Columns]:
+        """Rows of a table: each field is a column, or a path into one."""
+        paths: dict[str, tuple[str, tuple[Step, ...]]] = {}
+        for node, source in self._sources.items():
+            if source.column is not None:
+                paths[node] = (source.column, ())
+            elif source.json_path is not None:
+                steps = self._steps(node, source.json_path)
+                if not steps or not isinstance(steps[0], str):
+                    raise self._fault(node, f"has the jsonPath {source.json_path!r}, which names no value of an object")
+                paths[node] = (steps[0], steps[1:])
+        yield from self._of_columns(file, paths, None)
+
+    def _of_columns(
+        self, file: FoundFile, paths: Mapping[str, tuple[str, tuple[Step, ...]]], key: str | None
+    ) -> Iterator[Columns]:
+        seen: set[str] = set()
+        row = 0
+        for batch in self._read(file, paths, key):
+            seen.update(batch.schema.names)
+            found = {}
+            for node, (name, steps) in paths.items():
+                index = batch.schema.get_field_index(name)
+                if file.kind not in _OBJECTS:
+                    self._see_column(node, name, batch.schema.names, file)
+                column = pa.nulls(batch.num_rows) if index < 0 else batch.column(index)
+                found[node] = self._at(node, column, steps, file, row)
+            yield self._columns(file, found, batch.num_rows, row, is_typed=file.kind in ("parquet", "arrow"))
+            row += batch.num_rows
+        missing = next((node for node, (name, _) in paths.items() if name not in seen), None) if row else None
+        if missing is not None:
+            raise self._fault(missing, f"asks for {paths[missing][0]!r}, which no row has", file=file)
+
+    def _at(self, node: str, column: pa.Array, steps: Sequence[Step], file: FoundFile, row: int) -> pa.Array:
+        try:
+            found = at_path(column, steps, is_loose=file.kind in _OBJECTS)
+            return only_values(found) if None in steps and node in self._single else found
+        except ValueFault as fault:
+            raise self._fault(node, fault.reason, file=file, row=row + (fault.row or 0)) from fault
+
+    def _read(
+        self, file: FoundFile, paths: Mapping[str, tuple[str, tuple[Step, ...]]], key: str | None
+    ) -> Iterator[pa.RecordBatch]:
+        if file.kind not in TABLE_KINDS:
+            raise self._fault(
+                next(iter(paths)), f"asks for a column of a file that is none of {', '.join(TABLE_KINDS)}", file=file
+            )
+        if file.kind == "parquet" and (there := parquet_columns(file)) is not None:
+            for node, (name, _) in paths.items():
+                self._see_column(node, name, there, file)
+        names = list(dict.fromkeys(name for name, _ in paths.values()))
+        as_text = [name for node, (name, steps) in paths.items() if not steps and self._is_text(node)]
+        yield from table_batches(file, names, as_text=as_text, key=key)
+
+    def _see_column(self, node: str, name: str, there: Sequence[str], file: FoundFile) -> None:
+        if name not in there:
+            listed = ", ".join(map(repr, there[:20])) or "none"
+            raise self._fault(node, f"asks for the column {name!r}, where there is {listed}", file=file)
+
+    def _is_text(self, node: str) -> bool:
+        source = self._sources[node]
+        if node.endswith("\0whole"):
+            return False
+        return any(name in ("regex", "separator", "format") for name, _ in source.transforms) or is_read_as_text(
+            self._types[node]
+        )
+
+    # -- JSON ----------------------------------------------------------------------------------------------------------
+
+    def _steps(self, node: str, path: str) -> tuple[Step, ...]:
+        try:
+            return parse_json_path(path)
+        except ValueError as error:
+            raise self._fault(node, f"has a jsonPath that is not supported: {error}") from error
+
+    def _json(self, file: FoundFile) -> Iterator[Columns]:
+        """Rows of a JSON document: those elements of one list that all paths go through, last."""
+        steps = {
+            node: self._steps(node, source.json_path) for node, source in self._sources.items() if source.json_path is not None
+        }
+        if (node := next((node for node, source in self._sources.items() if source.column is not None), None)) is not None:
+            raise self._fault(node, "asks for a column of a file of which other fields ask for paths")
+        rows = _common_rows(list(steps.values()))
+        is_listed = [None in path for path in steps.values()]
+        if any(is_listed) and not all(is_listed):
+            node = next(node for node, path in steps.items() if None not in path)
+            raise self._fault(node, "has a jsonPath to one value, and others of its record set have paths to many")
+        below = {node: path[len(rows) :] for node, path in steps.items()}
+        key = rows[0] if len(rows) == 2 and isinstance(rows[0], str) else None
+        if rows in ((None,), (key, None)) and all(path and isinstance(path[0], str) for path in below.values()):
+            yield from self._of_columns(file, {node: (str(path[0]), path[1:]) for node, path in below.items()}, key)
+            return
+        document = self._document(file)
+        elements = found_at(document, rows)
+        found = {node: self._found(node, elements, path, file) for node, path in below.items()}
+        yield self._columns(file, found, len(elements), 0, is_typed=False)
+
+    def _found(self, node: str, elements: Sequence[Any], steps: Sequence[Step], file: FoundFile) -> pa.Array:
+        """What stands at a path below each element: a value, or a list where the path goes into one."""
+        values = []
+        for element in elements:
+            matches = found_at(element, steps)
+            values.append(matches if None in steps else matches[0] if matches else None)
+        try:
+            found = array_of(values)
+            return only_values(found) if None in steps and node in self._single else found
+        except ValueFault as fault:
+            raise self._fault(node, fault.reason, file=file, row=fault.row) from fault
+
+    def _document(self, file: FoundFile) -> Any:
+        if os.path.getsize(file.path) > _MAX_JSON_BYTES:
+            raise file.source.fault("is a JSON document of more than 2 GB, whose rows are not those of one list at its top")
+        handle = file.source.open()
+        try:
+            parts = []
+            while part := handle.read(1 << 22):
+                parts.append(part)
+            return json.loads(b"".join(parts))
+        except (ValueError, RecursionError) as error:
+            raise file.source.fault(f"is no JSON ({error})") from error
+        finally:
+            handle.close()
+
+    # -- lines, and whole files ----------------------------------------------------------------------------------------
+
+    def _lines(self, file: FoundFile) -> Iterator[Columns]:
+        row = 0
+        for batch in read_text(file.source, TextConfig()):
+            lines = {node: batch.column(0) for node, source in self._sources.items() if source.file_property == "lines"}
+            yield self._columns(file, lines, batch.num_rows, row, is_typed=False)
+            row += batch.num_rows
+
+    def _content(self, node: str, file: FoundFile) -> Any:
+        with open(file.path, "rb") as handle:
+            data = handle.read()
+        if is_media(self._types[node]):
+            return {"bytes": data, "path": file.inner.rpartition("/")[2]}
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return data
+
+    def _columns(self, file: FoundFile, found: Mapping[str, pa.Array], num_rows: int, row: int, *, is_typed: bool) -> Columns:
+        """The columns with those that tell of the file itself, and with all transforms."""
+        arrays = {}
+        for node, source in self._sources.items():
+            column = found[node] if node in found else self._of_file(node, source.file_property, file, num_rows, row)
+            if self._is_stored_media(node, column.type):
+                arrays[node] = column
+                continue
+            try:
+                arrays[node] = transformed(column, source, is_loose=file.kind in _OBJECTS)
+            except ValueFault as fault:
+                at = None if fault.row is None else row + fault.row
+                raise self._fault(node, fault.reason, file=file, row=at) from fault
+        return Columns(arrays, num_rows, is_typed, file, row)
+
+    def _is_stored_media(self, node: str, kind: pa.DataType) -> bool:
+        """Whether values are media with their bytes and their paths, of which the field only asks for the bytes."""
+        if self._sources[node].transforms != (("jsonPath", "bytes"),) or not is_media(self._types[node]):
+            return False
+        while pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            kind = kind.value_type
+        return bool(pa.types.is_struct(kind)) and {field.name for field in kind} == {"bytes", "path"}
+
+    def _of_file(self, node: str, asked: str | None, file: FoundFile, num_rows: int, row: int) -> pa.Array:
+        if asked == "lineNumbers":
+            return pa.array(range(row, row + num_rows), pa.int64())
+        if asked == "content":
+            value = self._content(node, file)
+        elif asked == "filename":
+            value = file.inner.rpartition("/")[2]
+        else:
+            value = self.full_path(node, file)
+        array = pa.array([value])
+        return array if num_rows == 1 else array.take(pa.array([0] * num_rows, pa.int64()))
+
+    def full_path(self, node: str, file: FoundFile) -> str:
+        """The path of a file, below its archive; with the name of the archive before it, where only that fits an expression."""
+        source = self._sources[node]
+        if file.outer and source.transforms and source.transforms[0][0] == "regex":
+            try:
+                transformed(pa.array([file.inner]), source)
+            except ValueFault:
+                return f"{file.outer}/{file.inner}"
+        return file.inner
+
+
+def _common_rows(paths: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
+    """The steps that all paths share, up to the last list among them."""
+    shared: tuple[Step, ...] = paths[0]
+    for path in paths[1:]:
+        same = next(
+            (at for at, (one, other) in enumerate(zip(shared, path, strict=False)) if one != other), min(len(shared), len(path))
+        )
+        shared = shared[:same]
+    last = max((at for at, step in enumerate(shared) if step is None), default=-1)
+    return shared[: last + 1]
