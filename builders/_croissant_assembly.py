@@ -19,6 +19,7 @@ from datasets_core.meta.json_path import parse_json_path
 from ._croissant_rows import Columns
 from ._croissant_values import ValueFault, narrowed, typed
 
+WHOLE = "\0whole"  # no identifier holds such
 _ADVICE = "Mend the description, or give features= for what the column is to be"
 
 
@@ -135,7 +136,7 @@ class Assembly:
 
 def whole_id(field: FieldNode) -> str:
     """What the column of a struct is known under that is taken as it stands, parts and all."""
-    return f"{field.id}\0whole"  # no identifier holds such
+    return f"{field.id}{WHOLE}"
 
 
 def whole_column(field: FieldNode) -> FieldNode | None:

@@ -11,7 +11,7 @@ from datasets_core.errors import FileFormatError
 from datasets_core.features.schema import Features
 from datasets_core.meta.croissant_nodes import CroissantDocument, FieldNode, RecordSetNode, ValueSource
 
-from ._croissant_assembly import Assembly, whole_column
+from ._croissant_assembly import WHOLE, Assembly, whole_column
 from ._croissant_found import FoundFile, kind_of_file
 from ._croissant_joins import Keyed
 from ._croissant_rows import Columns, ResourceRows
@@ -31,6 +31,7 @@ class Records:
         without: identifiers of fields that are left out.
         above: the record sets that take fields of this one.
         wanted: the features that the user asks for.
+        num_files: how many files give the rows, where those at hand are a part of them.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Records:
         without: Sequence[str] = (),
         above: Sequence[str] = (),
         wanted: Features | None = None,
+        num_files: int | None = None,
     ) -> None:
         self._document, self.record_set = document, record_set
         self.fields = [field for field in record_set.fields if field.id not in without]
@@ -49,6 +51,7 @@ class Records:
         self._leaves = [leaf for field in self.fields for leaf in field.leaves()]
         if not self._leaves:
             raise self.fault(record_set.id, "has no field that could be a column")
+        self._num_files = num_files
         self._above = (*above, record_set.id)
         self._by_base: dict[str, list[FieldNode]] = {}
         for leaf in self._leaves:
@@ -216,7 +219,8 @@ class Records:
             yield self._inline()
         elif base in self._document.files:
             single = {field.id for field in self.fields if not field.sub_fields and not field.shape}
-            reader = ResourceRows(fields, self.fault, single=single)
+            count = len(files) if base != self.primary or self._num_files is None else self._num_files
+            reader = ResourceRows(fields, self.fault, single=single, is_only_file=count == 1)
             for file in files:
                 yield from reader.batches(file)
         else:
@@ -272,7 +276,7 @@ class Records:
         advice: str = "Mend the description",
     ) -> FileFormatError:
         """The error about a node, and about the file in which it does not work out."""
-        path = self._document.path
+        path, node = self._document.path, node.removesuffix(WHOLE)
         if file is None or not file.path:
             return FileFormatError(path, f"the node {node!r} {reason}", row=row, advice=advice)
         return FileFormatError(file.label, f"the node {node!r} of {path} {reason}", row=row, advice=advice)

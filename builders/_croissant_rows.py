@@ -51,12 +51,18 @@ class ResourceRows:
         fields: those without sub-fields, with their sources in this resource.
         fault: makes the error about a node: its identifier, what is wrong, file and row.
         single: fields that are no lists and stand in none.
+        is_only_file: whether the resource is one file.
     """
 
     def __init__(
-        self, fields: Sequence[FieldNode], fault: Callable[..., FileFormatError], *, single: Collection[str] = ()
+        self,
+        fields: Sequence[FieldNode],
+        fault: Callable[..., FileFormatError],
+        *,
+        single: Collection[str] = (),
+        is_only_file: bool = True,
     ) -> None:
-        self._single = single
+        self._single, self._is_only_file = single, is_only_file
         self._sources: dict[str, ValueSource] = {field.id: field.source for field in fields if field.source is not None}
         self._types = {field.id: field.data_types for field in fields}
         self._fault = fault
@@ -124,7 +130,8 @@ class ResourceRows:
                 found[node] = self._at(node, column, steps, file, row)
             yield self._columns(file, found, batch.num_rows, row, is_typed=file.kind in ("parquet", "arrow"))
             row += batch.num_rows
-        missing = next((node for node, (name, _) in paths.items() if name not in seen), None) if row else None
+        is_told = row and self._is_only_file  # of several files, one may lack what others have
+        missing = next((node for node, (name, _) in paths.items() if name not in seen), None) if is_told else None
         if missing is not None:
             raise self._fault(missing, f"asks for {paths[missing][0]!r}, which no row has", file=file)
 

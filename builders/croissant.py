@@ -99,6 +99,7 @@ class Croissant(ArrowBasedBuilder):
         shared: dict[str, Any] = {
             "record_set": record_set.id,
             "left_out": tuple(left_out),
+            "num_files": len(files),
             "others": {node: tuple(map(_plain, found.of(node))) for node in sorted(records.other_resources())},
         }
         return [
@@ -154,6 +155,7 @@ class Croissant(ArrowBasedBuilder):
         self,
         record_set: str,
         left_out: Sequence[str],
+        num_files: int,
         others: Mapping[str, Any],
         kept: Sequence[Any] | None,
         **listed: Sequence[str],
@@ -161,8 +163,8 @@ class Croissant(ArrowBasedBuilder):
         document = self._document
         if document is None:
             raise ConfigurationError(f"{self.label} is read before its splits are named. Build it by download_and_prepare().")
-        wanted = self.config.features
-        records = Records(document, document.record_sets[record_set], without=left_out, wanted=wanted)
+        wanted, node = self.config.features, document.record_sets[record_set]
+        records = Records(document, node, without=left_out, wanted=wanted, num_files=num_files)
         files = [FoundFile(*values) for values in zip(*(listed[name] for name in FoundFile.__slots__), strict=True)]
 
         def files_of(node: str) -> list[FoundFile]:
@@ -172,8 +174,8 @@ class Croissant(ArrowBasedBuilder):
             if kept is not None:
                 import pyarrow.compute as pc  # 15 ms that rows without such a column do without
 
-                node, *values = kept
-                batch = batch.filter(pc.is_in(found[node].cast(pa.string()), pa.array(values, pa.string())))
+                split_field_id, *values = kept
+                batch = batch.filter(pc.is_in(found[split_field_id].cast(pa.string()), pa.array(values, pa.string())))
             yield number, batch
 
     # -- the description -----------------------------------------------------------------------------------------------
