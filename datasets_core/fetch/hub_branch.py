@@ -41,7 +41,7 @@ class HubBranch:
 
     def __init__(self, hub: Hub, repo_id: str, *, revision: str | None = None, policy: RetryPolicy | None = None) -> None:
         self.hub, self.repo_id, self.revision = hub, repo_id, revision
-        self.policy = policy or RetryPolicy()
+        self.policy = policy or hub.policy
         self.api: Any = hub.api
 
     @property

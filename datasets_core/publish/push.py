@@ -152,7 +152,7 @@ class _Commit:
         policy: RetryPolicy | None,
     ) -> None:
         self._writer, self._target, self._shards, self._write_card = writer, target, shards, write_card
-        self._policy = policy or RetryPolicy(_TRIES)
+        self._policy = policy or RetryPolicy(_TRIES, settings().max_retry_wait_seconds)
         self._card: list[NewFile] = []
         self._said: dict[str, Any] = {"message": target.commit_message, "description": target.commit_description}
 
