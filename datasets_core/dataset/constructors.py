@@ -118,7 +118,7 @@ class Constructors(Tabled):
         {'number': 3, 'square': 9}
         """
         from datasets_core.dataset.generated import generated  # 6 ms that reading does without
-        from datasets_core.dataset.generator_rows import Recipe
+        from datasets_core.rows.generator_rows import Recipe
 
         if gen_kwargs is not None and not isinstance(gen_kwargs, Mapping):
             raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")

@@ -12,16 +12,13 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import Any
 
 import pyarrow as pa
 
 from datasets_core.config import settings
-from datasets_core.dataset.generator_rows import Recipe, made_of_batches
 from datasets_core.engines.engine import get_engine
 from datasets_core.errors import (
     ConfigurationError,
@@ -35,6 +32,7 @@ from datasets_core.meta.rows import RowRange
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.results.widening import WideningWriter, Written, conformed, joined, table_of
+from datasets_core.rows.generator_rows import Recipe, divided, made_of_batches
 from datasets_core.store.commit import Staging
 from datasets_core.store.fingerprint import fingerprint, random_fingerprint
 from datasets_core.store.layout import dataset_folder, lock_path
@@ -128,7 +126,7 @@ def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
             os.unlink(os.path.join(staging.folder, name))
         parts = [
             _Part(dataclasses.replace(recipe, kwargs=kwargs), staging.folder, f"part-{index:05d}")
-            for index, kwargs in enumerate(_divided(recipe.kwargs, num_proc or 1))
+            for index, kwargs in enumerate(divided(recipe.kwargs, num_proc or 1))
         ]
         engine = get_engine(None, num_proc=num_proc if len(parts) > 1 else None)
         found: dict[int, list[Written]] = {}
@@ -154,27 +152,6 @@ def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
     except BaseException:
         staging.discard()
         raise
-
-
-def _divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
-    """The arguments of each part: its share of every list, in order."""
-    lists = {name: value for name, value in kwargs.items() if isinstance(value, list)}
-    if num_parts == 1 or not lists:
-        return [dict(kwargs)]
-    lengths = {name: len(value) for name, value in lists.items()}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
-        raise ConfigurationError(
-            f"The lists in gen_kwargs have different lengths ({shown}), so num_proc cannot divide them. "
-            "Give lists of one length; use tuples for what is not to be divided."
-        )
-    total = next(iter(lengths.values()))
-    count = max(1, min(num_parts, total))
-    borders = [total * part // count for part in range(count + 1)]
-    return [
-        {name: value[start:stop] if name in lists else value for name, value in kwargs.items()}
-        for start, stop in pairwise(borders)
-    ]
 
 
 def _info(recipe: Recipe, schema: pa.Schema, records: Iterable[ShardRecord]) -> DatasetInfo:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,13 +17,14 @@ from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.format.formatter import RowFormat
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.split import NamedSplit
+from datasets_core.meta.split import NamedSplit, Split
 from datasets_core.rows.arguments import listed_ids
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.table import RowTable
 from datasets_core.stream.block import Kinds, encoded
 from datasets_core.stream.iterable_column import IterableColumn
 from datasets_core.stream.plan import Plan
+from datasets_core.stream.rows_of_generator import rows_of_generator
 from datasets_core.stream.rows_of_table import RowsOfTable
 from datasets_core.stream.shown import Shown, of_dicts
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 class IterableDataset(StreamPushing):
     """A stream of rows.
 
-    It is made by `Dataset.to_iterable_dataset`, or of values by `from_dict` and its sisters.  Iteration gives rows;
+    It is made by `Dataset.to_iterable_dataset`, or by `from_generator`, `from_dict` and their sisters.  Iteration gives rows;
     `state_dict` says where it stands, and `load_state_dict` goes on there: exactly, also inside batches, behind `filter` and
     within `shuffle`.  In torch's `DataLoader` the workers share the rows.
 
@@ -243,6 +244,35 @@ class IterableDataset(StreamPushing):
         wanted = features if info is None or info.features is None else info.features
         batch = RowEncoder(None if wanted is None else Features(wanted)).encode(list(mapping))
         return cls._of(pa.Table.from_batches([batch]), wanted, info, split, num_shards)
+
+    @classmethod
+    def from_generator(
+        cls,
+        generator: Callable[..., Iterable[Mapping[str, Any]]],
+        features: Features | None = None,
+        gen_kwargs: Mapping[str, Any] | None = None,
+        split: NamedSplit | str = Split.TRAIN,
+    ) -> Self:
+        """A stream of the rows that a generator function yields; it is called anew in each iteration.
+
+        Args:
+            generator: gives an iterable of dicts, called with `gen_kwargs`.
+            features: what the columns are to be; None: rows are given as they are yielded.
+            gen_kwargs: arguments of the generator; lists of one length divide the rows among workers.
+            split: the split that the rows are of.
+
+        Raises:
+            ArgumentTypeError: the generator is none.
+
+        >>> def squares(below):
+        ...     for number in range(below):
+        ...         yield {"square": number**2}
+        >>> list(IterableDataset.from_generator(squares, gen_kwargs={"below": 3}))
+        [{'square': 0}, {'square': 1}, {'square': 4}]
+        """
+        wanted = None if features is None else Features(features)
+        source = rows_of_generator(generator, gen_kwargs, wanted, str(split))
+        return cls(Plan(source, (), len(source.jobs)), None, split)
 
     @classmethod
     def from_pandas(

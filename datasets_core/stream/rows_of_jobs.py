@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
-from datasets_core.stream.block import ArrowBlock, Kinds
+from datasets_core.stream.block import ArrowBlock, DictBlock, Kinds
 from datasets_core.stream.node import Delivery, State
 from datasets_core.stream.order import even_run
 from datasets_core.stream.permutation import Permutation
 from datasets_core.stream.rows_by_place import OneOrder
+
+Made: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
+"""Some rows: columns with types, or values as they are."""
 
 
 class RowJob(Protocol):
@@ -31,7 +34,7 @@ class RowJob(Protocol):
         """Whether it gives the same rows by itself as in the order of all."""
         ...
 
-    def batches(self, skip: int, *, in_order: bool) -> Generator[pa.RecordBatch]:
+    def batches(self, skip: int, *, in_order: bool) -> Generator[Made]:
         """The rows behind the first `skip`, as they are made; each time from the beginning.
 
         Args:
@@ -103,11 +106,11 @@ class MadeRows:
         in_order = self.order == tuple(range(len(self.source.jobs)))
         while place < len(self.order):
             with closing(self.source.jobs[self.order[place]].batches(row, in_order=in_order)) as batches:
-                for batch in batches:
-                    if batch.num_rows:
-                        block = ArrowBlock(batch, self.source.kinds(batch.schema))
+                for made in batches:
+                    block = DictBlock(made) if isinstance(made, list) else ArrowBlock(made, self.source.kinds(made.schema))
+                    if block.num_rows:
                         yield Delivery(block, None, [place, row], _Behind(place, row))
-                        row += batch.num_rows
+                        row += block.num_rows
             place, row = place + 1, 0
 
     def shuffled(self, seed: int, epoch: int) -> MadeRows:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.generator_rows import Recipe, made_of_batches
+from datasets_core.rows.generator_rows import Recipe, made_of_batches
 from datasets_core.errors import CellCastError, DatasetGenerationError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features

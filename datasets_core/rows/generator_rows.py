@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from datasets_core.errors import ArgumentTypeError, CastError, CellCastError, DatasetGenerationError, DatasetsCoreError
+from datasets_core.errors import (
+    ArgumentTypeError,
+    CastError,
+    CellCastError,
+    ConfigurationError,
+    DatasetGenerationError,
+    DatasetsCoreError,
+)
 from datasets_core.features.codec import RowEncoder, merge_schemas
 from datasets_core.features.schema import Features
 from datasets_core.store.chunks import ChangedRowsError, Chunks, copied, unchanged
@@ -45,6 +53,34 @@ class Recipe:
         if not isinstance(made, Iterable):
             raise ArgumentTypeError(f"The generator gave {type(made).__name__}, which holds no rows. Let it yield dicts.")
         return iter(made)
+
+
+def divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
+    """The arguments of each part: its share of every list, in order.
+
+    >>> divided({"files": ["a", "b"], "sep": ","}, 2)
+    [{'files': ['a'], 'sep': ','}, {'files': ['b'], 'sep': ','}]
+
+    Raises:
+        ConfigurationError: lists of different lengths.
+    """
+    lists = {name: value for name, value in kwargs.items() if isinstance(value, list)}
+    if num_parts == 1 or not lists:
+        return [dict(kwargs)]
+    lengths = {name: len(value) for name, value in lists.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+        raise ConfigurationError(
+            f"The lists in gen_kwargs have different lengths ({shown}), so num_proc cannot divide them. "
+            "Give lists of one length; use tuples for what is not to be divided."
+        )
+    total = next(iter(lengths.values()))
+    count = max(1, min(num_parts, total))
+    borders = [total * part // count for part in range(count + 1)]
+    return [
+        {name: value[start:stop] if name in lists else value for name, value in kwargs.items()}
+        for start, stop in pairwise(borders)
+    ]
 
 
 def made_of_batches(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T]) -> T:
