@@ -9,6 +9,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+import datasets_core
+from datasets_core import load_dataset_builder
+
 
 def parquet(*values: int) -> bytes:
     sink = io.BytesIO()
@@ -64,17 +67,13 @@ def test_a_warm_load_by_commit_does_not_import_the_client(hub: Any, one: Any) ->
     assert hub.run(pinned.replace("say(", "len(") + "; import sys; say('huggingface_hub' in sys.modules)").value is False
 
 
-def test_a_plan_of_many_shards_takes_four_requests(hub: Any, many: Any) -> None:
-    code = "import datasets_core as d; say(len(d.load_dataset_builder('org/many').config.data_files['train']))"
-    assert hub.run(code).value == 500
-    assert len(hub.requests) <= 4, hub.counts()
-
-
-def test_many_pages_of_a_tree_take_a_request_each(hub: Any, many: Any) -> None:
-    hub.page_size = 100
-    code = "import datasets_core as d; say(len(d.load_dataset_builder('org/many').config.data_files['train']))"
-    assert hub.run(code).value == 500
-    assert hub.counts()["tree"] == 6
+@pytest.mark.parametrize(("page_size", "requests"), [(1000, 4), (100, 8)])
+def test_a_plan_of_many_shards_takes_four_requests_and_one_for_each_further_page(
+    page_size: int, requests: int, hub: Any, many: Any
+) -> None:
+    hub.page_size = page_size
+    assert len(load_dataset_builder("org/many").config.data_files["train"]) == 500
+    assert len(hub.requests) <= requests, hub.counts()
 
 
 @pytest.mark.slow
@@ -104,18 +103,19 @@ def test_files_come_side_by_side(hub: Any) -> None:
     assert not together.broken
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "get_dataset_config_names('org/one')",
-        "get_dataset_split_names('org/one')",
-        "get_dataset_default_config_name('org/one')",
-        "get_dataset_infos('org/one').keys() and 1",
-        "load_dataset_builder('org/one').info.features is None",
-    ],
-)
-def test_questions_about_a_repository_download_no_data(call: str, hub: Any, one: Any) -> None:
-    hub.run(f"import datasets_core as d; say(d.{call})").value  # noqa: B018
+QUESTIONS = {
+    "configs": datasets_core.get_dataset_config_names,
+    "splits": datasets_core.get_dataset_split_names,
+    "default": datasets_core.get_dataset_default_config_name,
+    "infos": datasets_core.get_dataset_infos,
+    "info": lambda repo: load_dataset_builder(repo).info,
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_questions_about_a_repository_download_no_data(question: str, hub: Any, one: Any) -> None:
+    one.commit({"README.md": "---\nlicense: mit\n---\n"})
+    QUESTIONS[question]("org/one")
     assert hub.counts()["storage"] == 0
     assert len(hub.requests) <= 3, hub.counts()
 
