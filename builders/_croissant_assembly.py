@@ -89,8 +89,8 @@ class Assembly:
         try:
             return typed(array, feature)
         except ValueFault as fault:
-            row = None if fault.row is None else columns.row + fault.row
-            raise self._fault(field.id, fault.reason, file=columns.file, row=row, advice=_ADVICE) from fault
+            file, row = columns.place(fault.row)
+            raise self._fault(field.id, fault.reason, file=file, row=row, advice=_ADVICE) from fault
 
     def _known(self, field: FieldNode) -> FieldNode:
         """The field, and those in it, with data types: their own, or those of what they come from."""

@@ -48,7 +48,8 @@ class Records:
         self.fields = [field for field in record_set.fields if field.id not in without]
         for field in self.fields:
             self._see_supported(field)
-        self._leaves = [leaf for field in self.fields for leaf in field.leaves()]
+        own = {leaf.id: leaf for field in record_set.fields for leaf in field.leaves()}
+        self._leaves = [self._followed(leaf, own) for field in self.fields for leaf in field.leaves()]
         if not self._leaves:
             raise self.fault(record_set.id, "has no field that could be a column")
         self._num_files = num_files
@@ -67,6 +68,19 @@ class Records:
             raise self.fault(field.id, field.fault)
         for each in field.sub_fields:
             self._see_supported(each)
+
+    def _followed(self, leaf: FieldNode, own: Mapping[str, FieldNode]) -> FieldNode:
+        """A field whose source is another field of this record set, with that field's source before its own transforms."""
+        for _ in own:
+            if leaf.source is None or leaf.source.node not in own:
+                return leaf
+            before = own[leaf.source.node]
+            if before.source is None:
+                return replace(leaf, source=None, constant=before.constant)
+            steps = (*before.source.transforms, *leaf.source.transforms)
+            data_types = leaf.data_types or before.data_types
+            leaf = replace(leaf, source=replace(before.source, transforms=steps), data_types=data_types)
+        raise self.fault(leaf.id, "comes from itself")
 
     # -- where values come from ----------------------------------------------------------------------------------------
 
@@ -221,8 +235,7 @@ class Records:
             single = {field.id for field in self.fields if not field.sub_fields and not field.shape}
             count = len(files) if base != self.primary or self._num_files is None else self._num_files
             reader = ResourceRows(fields, self.fault, single=single, is_only_file=count == 1)
-            for file in files:
-                yield from reader.batches(file)
+            yield from reader.batches(files)
         else:
             yield from self._of_record_set(base, fields, files, files_of, key)
 

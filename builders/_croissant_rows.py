@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +13,7 @@ from datasets_core.meta.croissant_nodes import FieldNode, ValueSource
 from datasets_core.meta.croissant_types import is_media, is_read_as_text
 from datasets_core.meta.json_path import Step, found_at, parse_json_path
 
+from ._croissant_documents import common_rows, groups, json_document
 from ._croissant_found import FoundFile
 from ._croissant_tables import TABLE_KINDS, parquet_columns, table_batches
 from ._croissant_values import ValueFault, array_of, at_path, only_values, transformed
@@ -22,7 +21,6 @@ from .text import TextConfig, read_text
 
 _OF_FILES = ("filename", "filepath", "fullpath", "content")
 _OBJECTS = ("json", "jsonl")  # whose objects need not have all keys
-_MAX_JSON_BYTES = 2 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +33,7 @@ class Columns:
         is_typed: whether the file has types of its own.
         file: where they stand.
         row: the number of the first of them in the file.
+        files: where they stand, if each is a file.
     """
 
     arrays: Mapping[str, pa.Array]
@@ -42,6 +41,13 @@ class Columns:
     is_typed: bool
     file: FoundFile
     row: int
+    files: Sequence[FoundFile] = ()
+
+    def place(self, row: int | None) -> tuple[FoundFile, int | None]:
+        """The file of a row, and its number there."""
+        if row is None or not self.files:
+            return self.file, None if row is None else self.row + row
+        return self.files[row], None
 
 
 class ResourceRows:
@@ -67,13 +73,21 @@ class ResourceRows:
         self._types = {field.id: field.data_types for field in fields}
         self._fault = fault
 
-    def batches(self, file: FoundFile) -> Iterator[Columns]:
-        """The rows of one file.
+    def batches(self, files: Sequence[FoundFile]) -> Iterator[Columns]:
+        """The rows of some files, one file after the other.
 
         Raises:
-            FileFormatError: the file is not what it is said to be, or a field asks for what it does not have.
+            FileFormatError: a file is not what it is said to be, or a field asks for what it does not have.
         """
         asked = {self._kind_of(node, source) for node, source in self._sources.items()}
+        if asked == {"file"}:
+            for some in groups(files):
+                yield self._whole_files(some)
+            return
+        for file in files:
+            yield from self._of_file_rows(file, asked)
+
+    def _of_file_rows(self, file: FoundFile, asked: Collection[str]) -> Iterator[Columns]:
         if "table" in asked and "lines" in asked:
             node = next(node for node, source in self._sources.items() if self._kind_of(node, source) == "lines")
             raise self._fault(node, "asks for lines of a file of which other fields ask for columns")
@@ -83,8 +97,8 @@ class ResourceRows:
             yield from self._json(file)
         elif "table" in asked or "path" in asked:
             yield from self._table(file)
-        else:
-            yield self._columns(file, {}, 1, 0, is_typed=False)
+        else:  # numbers of lines, and nothing else
+            yield from self._lines(file)
 
     def _kind_of(self, node: str, source: ValueSource) -> str:
         if source.column is not None:
@@ -184,7 +198,7 @@ class ResourceRows:
         }
         if (node := next((node for node, source in self._sources.items() if source.column is not None), None)) is not None:
             raise self._fault(node, "asks for a column of a file of which other fields ask for paths")
-        rows = _common_rows(list(steps.values()))
+        rows = common_rows(list(steps.values()))
         is_listed = [None in path for path in steps.values()]
         if any(is_listed) and not all(is_listed):
             node = next(node for node, path in steps.items() if None not in path)
@@ -194,7 +208,7 @@ class ResourceRows:
         if rows in ((None,), (key, None)) and all(path and isinstance(path[0], str) for path in below.values()):
             yield from self._of_columns(file, {node: (str(path[0]), path[1:]) for node, path in below.items()}, key)
             return
-        document = self._document(file)
+        document = json_document(file)
         elements = found_at(document, rows)
         found = {node: self._found(node, elements, path, file) for node, path in below.items()}
         yield self._columns(file, found, len(elements), 0, is_typed=False)
@@ -211,20 +225,6 @@ class ResourceRows:
         except ValueFault as fault:
             raise self._fault(node, fault.reason, file=file, row=fault.row) from fault
 
-    def _document(self, file: FoundFile) -> Any:
-        if os.path.getsize(file.path) > _MAX_JSON_BYTES:
-            raise file.source.fault("is a JSON document of more than 2 GB, whose rows are not those of one list at its top")
-        handle = file.source.open()
-        try:
-            parts = []
-            while part := handle.read(1 << 22):
-                parts.append(part)
-            return json.loads(b"".join(parts))
-        except (ValueError, RecursionError) as error:
-            raise file.source.fault(f"is no JSON ({error})") from error
-        finally:
-            handle.close()
-
     # -- lines, and whole files ----------------------------------------------------------------------------------------
 
     def _lines(self, file: FoundFile) -> Iterator[Columns]:
@@ -233,6 +233,22 @@ class ResourceRows:
             lines = {node: batch.column(0) for node, source in self._sources.items() if source.file_property == "lines"}
             yield self._columns(file, lines, batch.num_rows, row, is_typed=False)
             row += batch.num_rows
+
+    def _whole_files(self, files: Sequence[FoundFile]) -> Columns:
+        """A row for each file."""
+        arrays = {}
+        for node, source in self._sources.items():
+            column = pa.array([self._value_of(node, source.file_property, file) for file in files])
+            try:
+                arrays[node] = transformed(column, source)
+            except ValueFault as fault:
+                raise self._fault(node, fault.reason, file=files[fault.row or 0]) from fault
+        return Columns(arrays, len(files), False, files[0], 0, files)
+
+    def _value_of(self, node: str, asked: str | None, file: FoundFile) -> Any:
+        if asked == "content":
+            return self._content(node, file)
+        return file.inner.rpartition("/")[2] if asked == "filename" else self.full_path(node, file)
 
     def _content(self, node: str, file: FoundFile) -> Any:
         with open(file.path, "rb") as handle:
@@ -270,13 +286,7 @@ class ResourceRows:
     def _of_file(self, node: str, asked: str | None, file: FoundFile, num_rows: int, row: int) -> pa.Array:
         if asked == "lineNumbers":
             return pa.array(range(row, row + num_rows), pa.int64())
-        if asked == "content":
-            value = self._content(node, file)
-        elif asked == "filename":
-            value = file.inner.rpartition("/")[2]
-        else:
-            value = self.full_path(node, file)
-        array = pa.array([value])
+        array = pa.array([self._value_of(node, asked, file)])
         return array if num_rows == 1 else array.take(pa.array([0] * num_rows, pa.int64()))
 
     def full_path(self, node: str, file: FoundFile) -> str:
@@ -288,15 +298,3 @@ class ResourceRows:
             except ValueFault:
                 return f"{file.outer}/{file.inner}"
         return file.inner
-
-
-def _common_rows(paths: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
-    """The steps that all paths share, up to the last list among them."""
-    shared: tuple[Step, ...] = paths[0]
-    for path in paths[1:]:
-        same = next(
-            (at for at, (one, other) in enumerate(zip(shared, path, strict=False)) if one != other), min(len(shared), len(path))
-        )
-        shared = shared[:same]
-    last = max((at for at, step in enumerate(shared) if step is None), default=-1)
-    return shared[: last + 1]

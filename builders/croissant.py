@@ -68,6 +68,20 @@ class Croissant(ArrowBasedBuilder):
         place = DownloadManager(download_config=download_config).download(path) if is_url(path) else path
         return [each.id for each in _read(place, redact(path)).main_record_sets()]
 
+    def told_splits(self, download_config: DownloadConfig | None) -> list[str] | None:
+        """The splits as far as the description alone tells them; None where its files do.
+
+        Args:
+            download_config: how it is fetched.
+        """
+        path = self._path()
+        place = DownloadManager(download_config=download_config).download(path) if is_url(path) else path
+        document = _read(place, redact(path))
+        described = split_field(document, self._chosen(document))
+        if described is None:
+            return [self._default_split()] if not any(file.is_set for file in document.files.values()) else None
+        return [described.constant] if described.constant is not None else list(described.by_value()) or None
+
     def _info(self) -> DatasetInfo:
         path = self._path()
         if is_url(path):  # it is fetched with the files that it names

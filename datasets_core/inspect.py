@@ -215,8 +215,12 @@ def _request(
 def _split_names(
     builder: DatasetBuilder, download_config: DownloadConfig | None, download_mode: DownloadMode | str | None
 ) -> list[str]:
+    told = getattr(builder, "told_splits", None)  # of a format whose one file describes them
+    names = None if told is None else told(download_config)
+    if names is not None:
+        return list(names)
     data_files = builder.config.data_files
-    if isinstance(data_files, DataFilesDict) and data_files:
+    if told is None and isinstance(data_files, DataFilesDict) and data_files:
         return list(data_files)
     from datasets_core.building.live import LiveSplits  # 10 ms that recorded splits do without
     from datasets_core.building.options import BuildOptions

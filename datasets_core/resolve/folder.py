@@ -14,13 +14,14 @@ from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.builder_config import option_names
 from datasets_core.building.versions import NO_VERSION
-from datasets_core.errors import DatasetNotFoundError, ManifestError, UnknownConfigError
+from datasets_core.errors import DataFilesNotFoundError, DatasetNotFoundError, ManifestError, UnknownConfigError
 from datasets_core.meta.config_entries import Card, ConfigEntry, LazyInfos, joined
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.listings import looking
 from datasets_core.meta.small_files import UnfitFileError, opened
 from datasets_core.resolve import registry
+from datasets_core.resolve.format_source import described_source
 from datasets_core.resolve.formats import infer_format
 from datasets_core.resolve.hub_commits import HubCommits
 from datasets_core.resolve.request import DEFAULT, RESERVED_OPTIONS, Request, commits_of, files_below
@@ -77,7 +78,13 @@ class FolderSource:
         finished = self._finished_in(base) if chosen is None else None
         if finished is not None:  # shards of a dataset that was replaced may lie beside those of the present one
             chosen = {split: [shard.name for shard in shards] for split, shards in finished.split_shards().items()}
-        found = self._files_below(base) if chosen is None else self._named_files(chosen, base)
+        try:
+            found = self._files_below(base) if chosen is None else self._named_files(chosen, base)
+        except DataFilesNotFoundError:
+            described = described_source(asked, base, self._listing) if chosen is None else None
+            if described is None:
+                raise
+            return described.builder()
         options = {**entry.options, **asked.options}
         best = infer_format(found, dataset=self._label, options=options, opened=self._listing.open)
         cls = registry.builder_class(best.name)

@@ -80,6 +80,16 @@ class FormatSource:
         raise ConfigurationError(f"{self.format!r} is a format and says not what to read. Give data_files= or data_dir=.")
 
 
+def described_source(request: Request, folder: str, commits: HubCommits | None = None) -> FormatSource | None:
+    """A folder in which nothing lies but what describes data that lie elsewhere; None where there is no such file."""
+    for name, own_format in registry.DESCRIPTIONS.items():
+        asked = replace(request, data_dir=folder, data_files=name)
+        with contextlib.suppress(DataFilesNotFoundError):
+            resolve_data_files(name, folder, storage_options=request.storage_options, listing=commits or commits_of(request))
+            return FormatSource(asked, own_format, commits)
+    return None
+
+
 def file_source(request: Request, path: str, commits: HubCommits | None = None) -> FormatSource:
     """One data file, local or at a URL, in the format that its name tells.
 
@@ -94,7 +104,8 @@ def file_source(request: Request, path: str, commits: HubCommits | None = None) 
     """
     if request.data_files is not None:
         raise ConfigurationError(f"{request.path!r} is one data file, and data_files names others. Give one of the two.")
-    found = registry.format_of(path)
+    named = registry.DESCRIPTIONS.get(path.rpartition("/")[2])
+    found = (named, {}) if named is not None else registry.format_of(path)
     if found is None:
         raise DatasetNotFoundError(
             f"{request.path!r} has no extension of a known format. "

@@ -161,6 +161,10 @@ def companions(name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
     return () if found is None else found(options)
 
 
+DESCRIPTIONS = {"croissant.json": "croissant"}
+"""Files with a format of their own, whatever their extension says, where they are named or are all that there is."""
+
+
 def description_names(name: str) -> tuple[str, ...]:
     """What the one file of a folder is called that a format reads, the first that is there; none for formats of data files."""
     found: tuple[str, ...] = getattr(_module_of(name), "FILE_NAMES", ())

@@ -21,6 +21,7 @@ from datasets_core import (
     Value,
     get_dataset_config_names,
     get_dataset_default_config_name,
+    get_dataset_split_names,
     load_dataset,
     load_dataset_builder,
 )
@@ -860,3 +861,44 @@ def test_a_folder_without_a_description_is_told_so(tmp_path: Path) -> None:
 def test_a_description_beside_data_is_no_data(tmp_path: Path) -> None:
     _simple(tmp_path)
     assert load_dataset(str(tmp_path), split="train", cache_dir=str(tmp_path / "cache"))["t"][:] == [1, 2]
+
+
+def test_a_folder_with_nothing_but_a_description_is_what_it_describes(tmp_path: Path) -> None:
+    told = described([], [records("r", field("r/n", "sc:Integer"), data=[{"r/n": 1}])])
+    (tmp_path / "croissant.json").write_text(json.dumps(told))
+    for path in (tmp_path, tmp_path / "croissant.json"):
+        assert load_dataset(str(path), split="train", cache_dir=str(tmp_path / "cache"))["n"][:] == [1]
+
+
+def test_splits_are_told_without_reading_the_files(tmp_path: Path) -> None:
+    source = of("all", kind="fileSet", fileProperty="fullpath", transform={"regex": "(train|test)"})
+    fields = [
+        field("r/split", "sc:Text", source, references={"field": {"@id": "splits/name"}}),
+        field("r/t", "sc:Integer", of("all", kind="fileSet", column="t")),
+    ]
+    told = described([file_set("all", "*.csv")], [SPLITS, records("r", *fields)])
+    (tmp_path / "croissant.json").write_text(json.dumps(told))
+    assert get_dataset_split_names("croissant", data_files=str(tmp_path / "croissant.json")) == ["train", "test"]
+
+
+def test_a_field_may_come_from_another_of_its_record_set(load: Load) -> None:
+    source = {"field": {"@id": "r/name"}, "transform": {"regex": "(\\w)"}}
+    rows = load(
+        {"a.csv": "n\nann\n"},
+        [file("a.csv")],
+        [records("r", field("r/name", "sc:Text", of("a.csv", column="n")), field("r/first", "sc:Text", source))],
+    )
+    assert rows[0] == {"name": "ann", "first": "a"}
+    circle = [field("r/a", "sc:Text", {"field": {"@id": "r/b"}}), field("r/b", "sc:Text", {"field": {"@id": "r/a"}})]
+    with pytest.raises(FileFormatError, match="'r/a' comes from itself"):
+        load({}, [], [records("r", *circle)])
+
+
+def test_a_value_of_one_of_many_files_is_told_by_its_file(load: Load) -> None:
+    number = of("all", kind="fileSet", fileProperty="content")
+    with pytest.raises(FileFormatError, match=r"b\.txt.*'r/n'.*'x'"):
+        load(
+            {"a.txt": "1", "b.txt": "x", "c.txt": "3"},
+            [file_set("all", "*.txt", "text/plain")],
+            [records("r", field("r/n", "sc:Integer", number))],
+        )
