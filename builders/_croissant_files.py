@@ -72,6 +72,9 @@ class ResourceFiles:
     def _fetched(self, nodes: Sequence[FileNode]) -> list[FoundFile]:
         """Files of their own, fetched together."""
         addresses = [self._address(node) for node in nodes]
+        for node, address in zip(nodes, addresses, strict=True):
+            if not is_url(address) and not os.path.isfile(address):
+                raise self._fault(node.id, f"names {node.url!r}, which is no file beside the description")
         paths = [os.fspath(path) for path in self._dl_manager.download(addresses)]
         for node, path, address in zip(nodes, paths, addresses, strict=True):
             self._compare(node, path, redact(address))

@@ -133,13 +133,14 @@ class ResourceRows:
     ) -> Iterator[Columns]:
         seen: set[str] = set()
         row = 0
-        for batch in self._read(file, paths, key):
+        there: dict[str, None] = {}  # all columns of a csv file, of which only some are read
+        for batch in self._read(file, paths, key, there):
             seen.update(batch.schema.names)
             found = {}
             for node, (name, steps) in paths.items():
                 index = batch.schema.get_field_index(name)
                 if file.kind not in _OBJECTS:
-                    self._see_column(node, name, batch.schema.names, file)
+                    self._see_column(node, name, batch.schema.names, file, there)
                 column = pa.nulls(batch.num_rows) if index < 0 else batch.column(index)
                 found[node] = self._at(node, column, steps, file, row)
             yield self._columns(file, found, batch.num_rows, row, is_typed=file.kind in ("parquet", "arrow"))
@@ -157,22 +158,26 @@ class ResourceRows:
             raise self._fault(node, fault.reason, file=file, row=row + (fault.row or 0)) from fault
 
     def _read(
-        self, file: FoundFile, paths: Mapping[str, tuple[str, tuple[Step, ...]]], key: str | None
+        self,
+        file: FoundFile,
+        paths: Mapping[str, tuple[str, tuple[Step, ...]]],
+        key: str | None,
+        there: dict[str, None],
     ) -> Iterator[pa.RecordBatch]:
         if file.kind not in TABLE_KINDS:
             raise self._fault(
                 next(iter(paths)), f"asks for a column of a file that is none of {', '.join(TABLE_KINDS)}", file=file
             )
-        if file.kind == "parquet" and (there := parquet_columns(file)) is not None:
+        if file.kind == "parquet" and (columns := parquet_columns(file)) is not None:
             for node, (name, _) in paths.items():
-                self._see_column(node, name, there, file)
+                self._see_column(node, name, columns, file)
         names = list(dict.fromkeys(name for name, _ in paths.values()))
         as_text = [name for node, (name, steps) in paths.items() if not steps and self._is_text(node)]
-        yield from table_batches(file, names, as_text=as_text, key=key)
+        yield from table_batches(file, names, as_text=as_text, key=key, there=there)
 
-    def _see_column(self, node: str, name: str, there: Sequence[str], file: FoundFile) -> None:
+    def _see_column(self, node: str, name: str, there: Sequence[str], file: FoundFile, others: Collection[str] = ()) -> None:
         if name not in there:
-            listed = ", ".join(map(repr, there[:20])) or "none"
+            listed = ", ".join(map(repr, [*(others or there)][:20])) or "none"
             raise self._fault(node, f"asks for the column {name!r}, where there is {listed}", file=file)
 
     def _is_text(self, node: str) -> bool:

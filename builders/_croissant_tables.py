@@ -22,7 +22,12 @@ TABLE_KINDS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow")
 
 
 def table_batches(
-    file: FoundFile, names: Sequence[str], *, as_text: Sequence[str] = (), key: str | None = None
+    file: FoundFile,
+    names: Sequence[str],
+    *,
+    as_text: Sequence[str] = (),
+    key: str | None = None,
+    there: dict[str, None] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a table, with the columns of `names` at least, as far as it has them.
 
@@ -31,6 +36,7 @@ def table_batches(
         names: the columns.
         as_text: those that are taken as they stand, where the file is text.
         key: under which the rows stand in a JSON document that is one object.
+        there: takes the names of all columns, as far as they are seen.
 
     Raises:
         FileFormatError: the file is not what it is said to be.
@@ -38,7 +44,13 @@ def table_batches(
     if file.kind in ("csv", "tsv"):
         from ._csv_read import read_csv  # 25 ms, by pyarrow.compute, that a dataset which stands does without
 
-        form = CsvConfig(sep="\t" if file.kind == "tsv" else ",", usecols=lambda name: name in names).form()
+        seen: dict[str, None] = {} if there is None else there
+
+        def is_asked(name: str) -> bool:
+            seen[name] = None
+            return name in names
+
+        form = CsvConfig(sep="\t" if file.kind == "tsv" else ",", usecols=is_asked).form()
         yield from _again(file, lambda schema: read_csv(file.source, form, schema, as_text=as_text))
     elif file.kind in ("json", "jsonl"):
         yield from _json_batches(file, names, as_text, JsonConfig(field=key))

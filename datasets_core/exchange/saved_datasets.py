@@ -18,6 +18,7 @@ from datasets_core.exchange.saved import (
     read_group,
     read_saved,
 )
+from datasets_core.exchange.saved_files import SavedFiles
 from datasets_core.rows.tabled import Tabled
 
 D = TypeVar("D", bound=Tabled)
@@ -130,6 +131,9 @@ def holds_group(path: str | os.PathLike[str], storage_options: dict[str, Any] | 
 def _opened(kind: type[D], folder: str, saved: Saved, keep_in_memory: bool | None, storage_options: dict[str, Any] | None) -> D:
     table, index = open_saved(folder, saved, in_memory=keep_in_memory, storage_options=storage_options)
     made = kind(table, info=saved.info, split=saved.split, indices_table=index, fingerprint=saved.fingerprint)
+    if index is None:
+        split = None if saved.split is None else str(saved.split)
+        made.info.files_origin = SavedFiles(folder, [shard.name for shard in saved.shards], split, made.info.features)
     rows = saved.format
     if rows.type is None and rows.columns is None:
         return made

@@ -744,6 +744,8 @@ PLAIN = field("r/t", "sc:Text", of("a.csv", column="t"))
     ("distribution", "node", "names"),
     [
         ([file("a.csv")], field("r/t", "sc:Text", of("a.csv", column="missing")), "'r/t'.*'missing'"),
+        ([file("a.csv")], field("r/t", "sc:Text", of("a.csv", column="T")), "'r/t'.*'T', where there is 't'"),
+        ([file("gone.csv")], field("r/t", "sc:Text", of("gone.csv", column="t")), "'gone.csv'.*no file beside"),
         ([file("a.csv")], field("r/t", "ex:Thing", of("a.csv", column="t")), "'r/t'.*Thing"),
         ([file("a.csv")], field("r/t", "sc:Text", of("nowhere.csv", column="t")), "'r/t'.*'nowhere.csv'"),
         ([file("a.csv")], field("r/t", "sc:Text"), "'r/t' has neither a source nor a value"),
@@ -760,7 +762,22 @@ PLAIN = field("r/t", "sc:Text", of("a.csv", column="t"))
         ),
         ([file("a.csv", containedIn={"@id": "a.csv"})], PLAIN, "'a.csv' is contained in itself"),
     ],
-    ids=["column", "type", "file", "source", "extract", "property", "method", "format", "glob", "parent", "git", "circle"],
+    ids=[
+        "column",
+        "case",
+        "gone",
+        "type",
+        "file",
+        "source",
+        "extract",
+        "property",
+        "method",
+        "format",
+        "glob",
+        "parent",
+        "git",
+        "circle",
+    ],
 )
 def test_what_is_not_supported_is_told_by_its_node(load: Load, distribution: Any, node: Any, names: str) -> None:
     with pytest.raises(FileFormatError, match=names):
