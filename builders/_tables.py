@@ -15,6 +15,7 @@ from datasets_core.building.hooks import SplitGenerator
 from datasets_core.errors import ConfigurationError, DataFilesWarning
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
+from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
 from datasets_core.files import is_url
 from datasets_core.meta.info import DatasetInfo
@@ -47,13 +48,11 @@ class FileBuilder(ArrowBasedBuilder):
         local = dl_manager.download(named)
         splits = []
         for split, names in named.items():
-            pairs = [
-                pair
-                for name, path in zip(map(redact, names), local[split], strict=True)
-                for pair in self._unpacked(name, path, dl_manager)
-            ]
+            pairs = list(zip(local[split], map(redact, names), strict=True))
+            is_packed = any(isinstance(path, RemoteFile) and not self._is_told(path, name) for path, name in pairs)
+            pairs = [pair for path, name in pairs for pair in self._unpacked(name, path, dl_manager)]
             files = {"files": [path for path, _ in pairs], "names": [name for _, name in pairs]}
-            splits.append(SplitGenerator(split, files))
+            splits.append(SplitGenerator(split, {**files, "dl_manager": dl_manager} if is_packed else files))
         return splits
 
     def _named(self) -> dict[str, list[str]]:
@@ -71,11 +70,10 @@ class FileBuilder(ArrowBasedBuilder):
         """Pairs of file and name: the file itself, or the members of the archive that it is.
 
         A file that has an extension of the format is taken at its word, as 2,000 looks into 2,000 small files would cost more
-        than reading them; what it is not is refused when it is read.  While streaming, it is fetched only then, and so is one
-        that is compressed.
+        than reading them; what it is not is refused when it is read.  What is elsewhere while streaming is fetched and looked
+        into only then.
         """
-        is_here = self.seeks or isinstance(path, str)
-        if (name.lower() if is_here else _plain_name(name)).endswith(self._extensions):
+        if isinstance(path, RemoteFile) or self._is_told(path, name):
             yield path, name
             return
         inside = {inner: member for member, inner in self._members_of(name, os.fspath(path), dl_manager)}
@@ -84,6 +82,11 @@ class FileBuilder(ArrowBasedBuilder):
             return
         for inner in self._chosen(list(inside), name):
             yield inside[inner], f"{inner} in {name}"
+
+    def _is_told(self, path: str | os.PathLike[str], name: str) -> bool:
+        """Whether the name of a file says that it is of the format; of what is elsewhere, one that is compressed does too."""
+        is_undone = isinstance(path, RemoteFile) and not self.seeks
+        return (_plain_name(name) if is_undone else name.lower()).endswith(self._extensions)
 
     def _members_of(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:
         """Pairs of local file and path in the archive `name`; of what is no archive the file itself, and ""."""
@@ -119,14 +122,22 @@ class FileBuilder(ArrowBasedBuilder):
         return chosen
 
     def _generate_tables(
-        self, files: Sequence[str | os.PathLike[str]], names: Sequence[str]
+        self, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None
     ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         known = _Known(self.known_schema)
         for number, (path, name) in enumerate(zip(files, names, strict=True)):
-            source = Source(os.fspath(path), name)  # which fetches it, while streaming
-            for index, batch in enumerate(self.read(source, known.schema)):
+            batches = (batch for each in self._reached(path, name, dl_manager) for batch in self.read(each, known.schema))
+            for index, batch in enumerate(batches):
                 known.see(batch.schema)
                 yield (number, index), batch
+
+    def _reached(self, path: str | os.PathLike[str], name: str, dl_manager: Any = None) -> Iterator[Source]:
+        """What is to be read for an entry of `files`: what is elsewhere is fetched, and an archive unpacked, now."""
+        if dl_manager is None or self._is_told(path, name):
+            yield Source(os.fspath(path), name)
+            return
+        for local, inner in self._unpacked(name, os.fspath(path), dl_manager):
+            yield Source(os.fspath(local), inner)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """The rows of one file, in bounded memory.

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -96,22 +97,30 @@ class Json(FileBuilder):
         return read_json(source, self.config, schema, as_json=self._as_json())
 
     def _generate_tables(
-        self, files: Sequence[str | os.PathLike[str]], names: Sequence[str]
+        self, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None
     ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         reader = JsonReader(self.config, self.known_schema, as_json=self._as_json())
-        sources = [Source(os.fspath(path), name) for path, name in zip(files, names, strict=True)]
         number = 0
-        while number < len(sources):
-            group = sources[number : number + 1]
-            batches: Iterator[pa.RecordBatch] | None = None
-            if self.wanted is None and self.config.field is None and not self.config.encoding_errors:
-                data, size = small_files(sources[number:], self.config.encoding)
-                if size > 1 and (parsed := reader.try_block(data, sources[number])) is not None:
-                    group, batches = sources[number : number + size], iter(parsed)
-            for index, batch in enumerate(reader.batches(group[0]) if batches is None else batches):
+        while number < len(files):
+            count, batches = self._grouped(reader, files[number:], names[number:])
+            if batches is None:
+                found = self._reached(files[number], names[number], dl_manager)
+                batches = (batch for each in found for batch in reader.batches(each))
+            for index, batch in enumerate(batches):
                 yield (number, index), batch
-            number += len(group)
+            number += count
         reader.finish()
+
+    def _grouped(
+        self, reader: JsonReader, files: Sequence[str | os.PathLike[str]], names: Sequence[str]
+    ) -> tuple[int, Iterator[pa.RecordBatch] | None]:
+        """The rows of the first files together, and of how many; None where the first is read by itself."""
+        if self.wanted is None and self.config.field is None and not self.config.encoding_errors:
+            here = takewhile(lambda pair: isinstance(pair[0], str), zip(files, names, strict=True))
+            data, size = small_files((Source(str(path), name) for path, name in here), self.config.encoding)
+            if size > 1 and (parsed := reader.try_block(data, Source(str(files[0]), names[0]))) is not None:
+                return size, iter(parsed)
+        return 1, None
 
     def _as_json(self) -> pa.Schema | None:
         return None if self.wanted is None else self.wanted.arrow_schema
@@ -306,7 +315,7 @@ class JsonReader:
         )
 
 
-def small_files(sources: Sequence[Source], encoding: str) -> tuple[bytes, int]:
+def small_files(sources: Iterable[Source], encoding: str) -> tuple[bytes, int]:
     """The first of `sources` that are small and hold an object a line, joined, and how many they are."""
     parts: list[bytes] = []
     held = 0

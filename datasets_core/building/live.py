@@ -197,6 +197,11 @@ class LiveSplits:
         return self.one_piece[split]
 
     @property
+    def is_format(self) -> bool:
+        """Whether the builder is one of data files of a format."""
+        return type(self.builder).__module__.startswith("datasets_core.builders.")
+
+    @property
     def label(self) -> str:
         """The dataset as messages name it."""
         return str(self.builder.label)
@@ -264,6 +269,10 @@ class LiveJob:
             if is_first:
                 yield from self.whole.apart(skip)
             return
+        if self.count > 1 and self.splits.is_format:  # whose parts are files, with keys that begin anew
+            self._learn(in_order=in_order)
+            yield from self.apart(skip)
+            return
         why = self.splits.one_piece.get(self.split) if self.count > 1 else None
         if why == "failure" or (why and in_order):
             if is_first:
@@ -286,9 +295,20 @@ class LiveJob:
     def stands_alone(self) -> bool:
         """See `RowJob.stands_alone`."""
         builder = self.splits.builder
-        if self.count == 1 or type(builder).__module__.startswith("datasets_core.builders."):  # whose keys begin anew
+        if self.count == 1 or self.splits.is_format:
             return True
         return not builder.is_of_old_datasets and self.splits.why_one_piece(self.split) is None
+
+    def _learn(self, *, in_order: bool) -> None:
+        """Have the types that the first file tells, where rows are read from another one on, as if all had been read."""
+        splits = self.splits
+        if in_order and self.index and self.split not in splits.tables and splits.builder.rereads:
+            dataclasses.replace(self, index=0).first_schema()
+
+    def first_schema(self) -> pa.Schema | None:
+        """The schema of the first rows, as they are given; None where there are none."""
+        with closing(dataclasses.replace(self, start=0, stop=1).apart(0)) as batches:
+            return next((batch.schema for batch in batches), None)
 
     @property
     def whole(self) -> LiveJob:
@@ -362,8 +382,11 @@ class LiveJob:
 
     def _tables(self, builder: Builder, first: int) -> Generator[pa.RecordBatch]:
         row = first
+        fitted = self.splits.tables.setdefault(self.split, LiveTables(builder, self.split))
+        if builder.rereads and fitted.known is not None:
+            builder = builder.with_schema(fitted.known)  # type: ignore[assignment]
         while True:
-            part, fitted = self._part(row), self.splits.tables.setdefault(self.split, LiveTables(builder, self.split))
+            part = self._part(row)
             try:
                 with closing(builder.made_tables(part)) as tables:
                     for key, table in tables:

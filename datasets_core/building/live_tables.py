@@ -62,6 +62,11 @@ class LiveTables:
                 yield batch.slice(start, rows)
 
     @property
+    def known(self) -> pa.Schema | None:
+        """The types of the tables so far, where no features were given."""
+        return None if self._is_fixed or self._features is None else self._features.arrow_schema
+
+    @property
     def _label(self) -> str:
         return f"split {self._split!r} of {self._builder.label}"
 
