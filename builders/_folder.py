@@ -6,10 +6,11 @@ opens no file.  `embed_files=False` stores their paths instead.
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ from datasets_core.features.merge import merge_schemas
 from datasets_core.features.nesting import list_array, list_parts, struct_array, struct_parts, validity
 from datasets_core.features.plain import plain_array
 from datasets_core.features.schema import Features
+from datasets_core.fetch.remote import RemoteFile
 from datasets_core.files import is_url, local_path
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.patterns import SPLIT_KEYWORDS, match
@@ -42,6 +44,7 @@ from ._tables import FileBuilder, warn_left_out
 _PART_BYTES = 16 << 20
 _MOST_PARTS = 64
 _SHOWN = 3
+_FETCHED_TOGETHER = 16
 _SPLIT_WORDS = frozenset(word for words in SPLIT_KEYWORDS.values() for word in words)
 
 
@@ -89,10 +92,43 @@ class Part:
     Attributes:
         rows: the table.
         bounds: where batches end, in rows, and how many bytes of files are in each.
+        downloads: what fetches files that are elsewhere when their rows are read; None where there are none.
     """
 
     rows: pa.Table
     bounds: tuple[tuple[int, int], ...]
+    downloads: Any = None
+
+
+class Later:
+    """The parts of splits whose archives are elsewhere: they are fetched, and looked into, when the first row is read.
+
+    Args:
+        named, local: the files by split, and where they are.
+        downloads: what fetches and unpacks them.
+    """
+
+    def __init__(self, named: dict[str, list[str]], local: Any, downloads: Any) -> None:
+        self._given = named, local, downloads
+        self._known: tuple[dict[str, list[Part]], Features] | None = None
+
+    def planned(self, builder: FolderBuilder) -> tuple[dict[str, list[Part]], Features]:
+        """The parts of each split, and the features of their rows."""
+        if self._known is None:
+            planner = copy.copy(builder)
+            planner.info = builder.info.copy()
+            parts = planner.plan(*self._given)
+            assert planner.info.features is not None
+            self._known = parts, planner.info.features
+        return self._known
+
+
+@dataclass(frozen=True, slots=True)
+class LaterParts:
+    """The parts of one of these splits."""
+
+    split: str
+    later: Later
 
 
 class FolderBuilder(FileBuilder):
@@ -111,10 +147,17 @@ class FolderBuilder(FileBuilder):
         raise NotImplementedError(f"{type(self).__name__} has no feature()")
 
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
-        options: FolderConfig = self.config
         named = self._named()
         self._refuse_strays(named)
         local = dl_manager.download(named)
+        if any(map(self._is_packed, chain.from_iterable(local.values()))):
+            later = Later(named, local, dl_manager)
+            return [SplitGenerator(split, {"parts": LaterParts(split, later)}) for split in named]
+        return [SplitGenerator(split, {"parts": parts}) for split, parts in self.plan(named, local, dl_manager).items()]
+
+    def plan(self, named: dict[str, list[str]], local: Any, dl_manager: Any) -> dict[str, list[Part]]:
+        """The rows of each split, with the places of their files; the features of all of them go to `info`."""
+        options: FolderConfig = self.config
         members = {split: self._members(named[split], local[split], dl_manager) for split in named}
         if not any(member.is_medium for found in members.values() for member in found):
             raise ConfigurationError(
@@ -122,8 +165,7 @@ class FolderBuilder(FileBuilder):
                 "Check data_dir= or data_files=."
             )
         self._root = _common_folder([member.inner for found in members.values() for member in found if not member.archive])
-        identities = getattr(options.data_files, "identities", ())
-        self._sizes = {path: size for path, size, _ in identities if size > 0 and not is_url(path)}
+        self._sizes = {path: size for path, size, _ in getattr(options.data_files, "identities", ()) if size > 0}
         files = {split: FolderFiles(found, dl_manager.download, self._root_of) for split, found in members.items()}
         metadata = {split: self._metadata(found) for split, found in files.items()}
         has_metadata = any(metadata.values())
@@ -133,9 +175,10 @@ class FolderBuilder(FileBuilder):
         else:
             tables = {split: [self._plain(found, labels)] for split, found in files.items()}
         features = self._settle([table for found in tables.values() for table in found], labels)
-        parts = {split: self._parts(found, features) for split, found in tables.items()}
+        elsewhere = any(is_url(member.path) for found in members.values() for member in found)
+        parts = {split: self._parts(found, features, dl_manager if elsewhere else None) for split, found in tables.items()}
         self._sizes = {}  # the builder goes to every process
-        return [SplitGenerator(split, {"parts": found}) for split, found in parts.items()]
+        return parts
 
     # -- the files
 
@@ -168,16 +211,24 @@ class FolderBuilder(FileBuilder):
         above = [base for base in bases if base != os.getcwd() and f"{os.path.abspath(folder)}/".startswith(f"{base}/")]
         return min(above, key=len, default=folder)
 
-    def _members(self, names: Sequence[str], local: Sequence[str], dl_manager: Any) -> list[Member]:
+    def _is_packed(self, path: Any) -> bool:
+        """Whether a file is elsewhere and neither of the medium nor metadata, and so an archive."""
+        if not isinstance(path, RemoteFile) or path.name in companions(vars(self.config)):
+            return False
+        return not path.name.lower().endswith(self._extensions)
+
+    def _members(self, names: Sequence[str], local: Sequence[Any], dl_manager: Any) -> list[Member]:
         members: list[Member] = []
         endings, beside = self._extensions, companions(vars(self.config))
         usual = frozenset(endings)  # asked first: there are seventy, and there may be thousands of files
-        for name, path in zip(names, map(os.fspath, local), strict=True):
+        for name, given in zip(names, local, strict=True):
             plain = name.removeprefix("file://").replace(os.sep, "/")
             ends_so = plain[plain.rfind(".") :].lower() in usual or plain.lower().endswith(endings)
             if ends_so or (is_url(plain) and plain.partition("?")[0].lower().endswith(endings)):
-                members.append(Member(path, plain, is_medium=True))
+                is_later = isinstance(given, RemoteFile) and self.config.embed_files
+                members.append(Member(given.url if is_later else os.fspath(given), plain, is_medium=True))
                 continue
+            path = os.fspath(given)
             inside = {"": path}
             if os.path.basename(plain) not in beside:
                 inside = {inner: member for member, inner in self._members_of(name, path, dl_manager)}
@@ -303,7 +354,7 @@ class FolderBuilder(FileBuilder):
             return type(feature)(self._as_media(feature.feature))
         return feature
 
-    def _parts(self, tables: list[pa.Table], features: Features) -> list[Part]:
+    def _parts(self, tables: list[pa.Table], features: Features, downloads: Any) -> list[Part]:
         """The rows of a split in parts of some megabytes of files, which do not depend on the number of processes."""
         whole = pa.concat_tables([cast_table(table, features) for table in tables]).combine_chunks()
         weights = np.zeros(len(whole), np.int64)
@@ -315,42 +366,55 @@ class FolderBuilder(FileBuilder):
         parts, start = [], 0
         for stop in stops:
             own = weights[start:stop]
-            ends = _cut(own, batch_bytes, batch_rows)
+            ends = _cut(own, batch_bytes, batch_rows) if downloads is None else _growing(len(own))
             sizes = (int(own[begin:end].sum()) for begin, end in pairwise([0, *ends]))
-            parts.append(Part(whole.slice(start, stop - start), tuple(zip(ends, sizes, strict=True))))
+            parts.append(Part(whole.slice(start, stop - start), tuple(zip(ends, sizes, strict=True)), downloads))
             start = stop
         return parts
 
-    def _generate_tables(self, parts: Sequence[Part]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:  # type: ignore[override]
+    def _generate_tables(  # type: ignore[override]
+        self, parts: Sequence[Part] | LaterParts
+    ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+        if not isinstance(parts, LaterParts):
+            yield from self._batches(parts)
+            return
+        planned, features = parts.later.planned(self)
+        for key, batch in self._batches(planned[parts.split]):
+            yield key, cast_table(batch, features, what=f"{self.medium} rows")
+
+    def _batches(self, parts: Sequence[Part]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         for number, part in enumerate(parts):
             start = 0
             for index, (stop, size) in enumerate(part.bounds):
                 rows = part.rows.slice(start, stop - start)
-                columns = {name: self._filled(_one(rows.column(name)), size) for name in rows.column_names}
+                columns = {name: self._filled(_one(rows.column(name)), size, part.downloads) for name in rows.column_names}
                 yield (number, index), pa.RecordBatch.from_arrays(list(columns.values()), schema=_schema(rows.schema, columns))
                 start = stop
 
-    def _filled(self, array: pa.Array, most_bytes: int) -> pa.Array:
+    def _filled(self, array: pa.Array, most_bytes: int, downloads: Any) -> pa.Array:
         """A planned column with the files, about `most_bytes` of them, in place of their places."""
         if not _has_places(array.type):
             return array
         if array.type.equals(PLACE):
-            return self._media(array, most_bytes)
+            return self._media(array, most_bytes, downloads)
         if pa.types.is_struct(array.type):
             valid, fields = struct_parts(array)
-            children = [self._filled(field, most_bytes) for field in fields.values()]
+            children = [self._filled(field, most_bytes, downloads) for field in fields.values()]
             made = pa.struct([(name, child.type) for name, child in zip(fields, children, strict=True)])
             return struct_array(made, len(array), valid, children)
         lengths, valid, child = list_parts(array)
-        filled = self._filled(child, most_bytes)
+        filled = self._filled(child, most_bytes, downloads)
         return list_array(pa.list_(filled.type), lengths, valid, filled)
 
-    def _media(self, array: pa.Array, most_bytes: int) -> pa.Array:
+    def _media(self, array: pa.Array, most_bytes: int, downloads: Any) -> pa.Array:
         from datasets_core.features.stored_media import STORAGE, binary_array
 
         local, stored = array.flatten()
         paths = local.to_pylist()
         if self.config.embed_files:
+            if downloads is not None:
+                fetched = downloads.fetch_all([path for path in paths if path is not None and is_url(path)])
+                paths = [fetched.get(path, path) for path in paths]
             data = gathered(paths, stored.to_pylist(), most_bytes)
         else:
             data = binary_array([None] * len(paths))
@@ -412,7 +476,19 @@ def _weights(array: pa.Array, sizes: Mapping[str, int]) -> npt.NDArray[np.int64]
 
 
 def _size(path: str | None) -> int:
-    return 0 if path is None else os.stat(path).st_size
+    return 0 if path is None or is_url(path) else os.stat(path).st_size
+
+
+def _growing(count: int) -> list[int]:
+    """Where batches end whose files have to be fetched: the first row comes alone, as somebody waits for it.
+
+    >>> _growing(40)
+    [1, 3, 7, 15, 31, 40]
+    """
+    ends = [0]
+    while ends[-1] < count:
+        ends.append(min(count, ends[-1] + min(1 << (len(ends) - 1), _FETCHED_TOGETHER)))
+    return ends[1:]
 
 
 def _cut(weights: npt.NDArray[np.int64], most_bytes: int, most_rows: int) -> list[int]:

@@ -178,6 +178,14 @@ class StreamingDownloadManager(DownloadManager):
         """Where the file of a URL is on this disk, fetched into the cache and checked as `DownloadManager.download` does."""
         return self._downloaded([url])[url]
 
+    def fetch_all(self, urls: list[str]) -> dict[str, str]:
+        """Where the files of URLs are on this disk, fetched together; see `fetch`."""
+        known = self.known.fetched
+        missing = [url for url in dict.fromkeys(urls) if url not in known or not os.path.exists(known[url])]
+        if missing:
+            known.update(self._downloaded(missing))
+        return {url: known[url] for url in urls}
+
     def unpack(self, path: str) -> str:
         """Where that which a local file unpacks to is."""
         return str(super().extract(path))

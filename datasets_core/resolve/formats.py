@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
@@ -141,7 +141,7 @@ def _winner(
     if len(counts) > 1:
         counts = _counted((path, choice) for path in listed if (choice := found[path]) is not None)
     if not counts or all(_is_metadata(path) for path in listed if found[path] is not None):
-        inside = _counted(pair for path in _archives(listed) for pair in _inside(path, opened))
+        inside = _counted(_in_archives(listed, opened))
         if not counts or any(registry.companions(name, {}) for name, _ in inside):
             counts = inside
     if not counts:
@@ -165,6 +165,15 @@ def _is_metadata(path: str) -> bool:
 def _archives(paths: Iterable[str]) -> Iterable[str]:
     readable = (path for path in paths if registry.is_archive(path) and not files.is_http(path.rpartition("::")[2]))
     return islice(readable, _ARCHIVES)
+
+
+def _in_archives(paths: Iterable[str], opened: Callable[[str], BinaryIO] | None) -> Iterator[tuple[str, Choice]]:
+    """What archives hold; of those on the Hub one is asked, the first that holds something, since each costs requests."""
+    for path in _archives(paths):
+        found = list(_inside(path, opened))
+        yield from found
+        if found and path.startswith("hf://"):
+            return
 
 
 def _inside(path: str, opened: Callable[[str], BinaryIO] | None) -> Iterable[tuple[str, Choice]]:
