@@ -77,18 +77,18 @@ def remember(root: str, reference: HubReference, config: str, place: str) -> Non
     if is_url(root) or commit is None or inside.startswith(os.pardir):
         return
     build = HubBuild(commit, config, reference.config is None, reference.asked, inside)
-    if _knows(_read(path), revision, build):
+    if _knows(_read(path, reference.repo_id), revision, build):
         return
     try:
         with disk_errors(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
         with locked(f"{path}.lock"):
-            revisions, builds = _read(path)
+            revisions, builds = _read(path, reference.repo_id)
             if not is_commit(revision):
                 revisions = {**revisions, revision: commit}
             others = [each for each in builds if _key(each) != _key(build)]
             builds = [*others[-_MOST_BUILDS + 1 :], build]
-            write_atomically(path, _text(revisions, builds).encode("utf-8", "surrogatepass"))
+            write_atomically(path, _text(reference.repo_id, revisions, builds).encode("utf-8", "surrogatepass"))
     except DatasetDiskError as error:
         logger.info("What was built of %s is not written down: %s", reference.repo_id, error)
 
@@ -102,7 +102,7 @@ def recall(root: str, reference: HubReference) -> list[HubBuild]:
     """
     if is_url(root):
         return []
-    revisions, builds = _read(_file(root, reference.repo_id))
+    revisions, builds = _read(_file(root, reference.repo_id), reference.repo_id)
     revision = reference.revision or DEFAULT_REVISION
     commit = revision if is_commit(revision) else revisions.get(revision)
     return [build for build in reversed(builds) if build.commit == commit and _fits(build, reference)]
@@ -114,7 +114,7 @@ def is_known(root: str, repo_id: str) -> bool:
 
 
 def _file(root: str, repo_id: str) -> str:
-    return os.path.join(root, FOLDER, repo_id.replace("/", "___") + ".json")
+    return os.path.join(root, FOLDER, repo_id.replace("/", "--") + ".json")  # which no id may hold
 
 
 def _fits(build: HubBuild, reference: HubReference) -> bool:
@@ -131,17 +131,18 @@ def _key(build: HubBuild) -> tuple[str, str, bool, str]:
     return build.commit, build.config, build.is_default, build.asked
 
 
-def _text(revisions: Mapping[str, str], builds: list[HubBuild]) -> str:
+def _text(repo_id: str, revisions: Mapping[str, str], builds: list[HubBuild]) -> str:
     listed = [[each.commit, each.config, each.is_default, each.asked, each.place] for each in builds]
-    return json.dumps({"form": FORM, "revisions": dict(revisions), "builds": listed}, ensure_ascii=False)
+    return json.dumps({"form": FORM, "repo_id": repo_id, "revisions": dict(revisions), "builds": listed}, ensure_ascii=False)
 
 
-def _read(path: str) -> tuple[dict[str, str], list[HubBuild]]:
-    """What was written down; nothing where the file is not there, damaged, or of a newer version: then the Hub is asked."""
+def _read(path: str, repo_id: str) -> tuple[dict[str, str], list[HubBuild]]:
+    """What was written down of a repository; nothing where the file is not there, damaged, of a newer version, or of another one
+    that has the same name on this disk: then the Hub is asked."""
     try:
         with open(path, "rb") as file:
             form: Any = json.loads(file.read(_MOST_BYTES).decode("utf-8", "surrogatepass"))
-        if form["form"] > FORM:
+        if form["form"] > FORM or form["repo_id"] != repo_id:
             return {}, []
         revisions = {str(name): str(commit) for name, commit in form["revisions"].items()}
         builds = [

@@ -41,7 +41,7 @@ class Checkout:
     @classmethod
     def below(cls, modules: str, hub: Hub, commit: HubCommit) -> Checkout:
         """The checkout of a commit below the folder of all of them."""
-        return cls(hub, commit, os.path.join(modules, "hub", commit.repo_id.replace("/", "___"), commit.sha))
+        return cls(hub, commit, os.path.join(modules, "hub", commit.repo_id.replace("/", "--"), commit.sha))
 
     def path(self, name: str) -> str:
         """Where a file of the commit is, or is to be."""

@@ -15,6 +15,8 @@ from datasets_core.building.prepared_folders import Prepared, find_prepared, pre
 from datasets_core.building.versions import EXPERIMENTAL_LATEST, NO_VERSION
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, ManifestError, UnhashableError
+from datasets_core.fetch.hub_cache import HubCache
+from datasets_core.fetch.hub_url import DEFAULT_REVISION
 from datasets_core.meta.data_files import DataFilesDict, by_split
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.naming import camelcase_to_snakecase
@@ -68,12 +70,15 @@ class PreparedSource:
 def hub_prepared(request: Request, repo_id: str, revision: str | None) -> PreparedSource | None:
     """What stands prepared of a repository that cannot be asked: of the very revision and config, by the same arguments.
 
+    Another tool may have asked later what a branch means: what the hub cache says of it comes before what was built last.
+
     Args:
         request: what the user asks for.
         repo_id: the repository.
         revision: branch, tag or commit; None for the main branch.
     """
-    root, reference = _root(request), reference_of(request, repo_id, revision)
+    meant = HubCache(settings().hub_cache_dir).ref(repo_id, revision or DEFAULT_REVISION)
+    root, reference = _root(request), reference_of(request, repo_id, meant or revision)
     for build in [] if reference is None else recall(root, reference):
         folder = os.path.join(root, build.place)
         try:

@@ -36,6 +36,26 @@ def test_a_build_is_found_by_the_revision_that_led_to_it(tmp_path: Path) -> None
         assert places(tmp_path, other) == [], other
 
 
+def test_repositories_with_nearly_one_name_have_each_their_own(tmp_path: Path) -> None:
+    ids = ["a_/b", "a/_b", "x___y", "x/y", "x_/_y", "x-y", "y"]
+    for repo_id in ids:
+        assert not is_known(str(tmp_path), repo_id)
+        assert places(tmp_path, replace(ASKED, repo_id=repo_id)) == []
+        remember(str(tmp_path), replace(ASKED, repo_id=repo_id), "en", str(tmp_path / "builds" / repo_id.replace("/", "+")))
+    for repo_id in ids:
+        assert places(tmp_path, replace(ASKED, repo_id=repo_id)) == [f"builds/{repo_id.replace('/', '+')}"]
+
+
+def test_a_record_of_another_repository_is_none(tmp_path: Path) -> None:
+    """As on a disk on which `A` is `a`."""
+    remember(str(tmp_path), replace(ASKED, repo_id="Org/name"), "en", str(tmp_path / "x"))
+    (path,) = (tmp_path / "hub_builds").glob("*.json")
+    path.rename(path.with_name(path.name.lower()))
+    assert places(tmp_path, ASKED) == []
+    remember(str(tmp_path), ASKED, "en", str(tmp_path / "y"))
+    assert places(tmp_path, ASKED) == ["y"]
+
+
 def test_a_branch_means_what_it_meant_last(tmp_path: Path) -> None:
     remember(str(tmp_path), ASKED, "en", str(tmp_path / "x" / "1"))
     remember(str(tmp_path), replace(ASKED, revision="v1", commit=B), "en", str(tmp_path / "x" / "0"))

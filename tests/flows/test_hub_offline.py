@@ -130,6 +130,32 @@ def test_main_is_not_told_from_another_branch(hub: Any, repo: Any) -> None:
         forget_builds(hub)
 
 
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_what_another_tool_learned_of_main_comes_before_what_was_built(is_asked: bool, hub: Any, repo: Any) -> None:
+    old = repo.sha
+    load()
+    new = repo.commit({"data/train-00000-of-00001.parquet": parquet(5)})
+    Path(hub.cache_dir, "datasets--org--data", "refs", "main").write_text(new)
+    if is_asked:
+        hub.stop()
+    with config.using(offline=not is_asked, hub_timeout_seconds=0.3):
+        with pytest.raises(OfflineError, match="org/data"):
+            load()
+        assert load(revision=old) == [1]
+
+
+def test_repositories_with_nearly_one_name_are_told_apart(hub: Any) -> None:
+    hub.repo("a_/b", {"train.csv": "a\n1\n"})
+    hub.repo("a/_b", {"train.csv": "a\n2\n"})
+    assert load_dataset("a_/b", split="train")["a"][:] == [1]
+    for _ in range(2):
+        with offline(), pytest.raises(OfflineError, match="a/_b"):
+            load_dataset("a/_b", split="train")
+        shutil.rmtree(hub.cache_dir, ignore_errors=True)
+    with offline():
+        assert load_dataset("a_/b", split="train")["a"][:] == [1]
+
+
 def test_a_commit_alone_does_not_answer_for_the_branch(hub: Any, repo: Any) -> None:
     load(revision=repo.sha)
     with offline():

@@ -21,7 +21,7 @@ def checkout(hub: Any, tmp_path: Path) -> Checkout:
 
 def test_a_file_is_fetched_when_it_is_asked_for_and_once(checkout: Checkout, hub: Any, tmp_path: Path) -> None:
     sha = hub.repos["org/name"].sha
-    assert checkout.folder == str(tmp_path / "modules" / "hub" / "org___name" / sha)
+    assert checkout.folder == str(tmp_path / "modules" / "hub" / "org--name" / sha)
     assert not Path(checkout.folder).exists()
     hub.forget()
     for _ in range(2):

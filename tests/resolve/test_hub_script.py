@@ -277,7 +277,7 @@ def test_small_files_that_a_script_finds_by_its_own_path_lie_beside_it(hub: Any,
 def test_what_lies_in_the_modules_folder_is_what_the_commit_holds(hub: Any, way: Any, tmp_path: Path) -> None:
     repo = hub.repo("org/reviews", FILES)
     load_dataset("org/reviews", split="train", trust_remote_code=way)
-    folder = Path(config.settings().cache_dir, "modules", "hub", "org___reviews", repo.sha)
+    folder = Path(config.settings().cache_dir, "modules", "hub", "org--reviews", repo.sha)
     assert not any(path.is_symlink() for path in folder.rglob("*"))
     assert (folder / "words.py").read_text() == FILES["words.py"]
     (folder / "words.py").write_text("PREFIX = '!'\n")
