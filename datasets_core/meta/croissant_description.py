@@ -38,36 +38,44 @@ class Described:
     splits: Sequence[str] = ()
 
 
-def described(said: Described, files: DatasetFiles | None = None) -> dict[str, Any]:
+def described(*configs: tuple[Described, DatasetFiles | None]) -> dict[str, Any]:
     """The description of a dataset, as JSON-LD.
 
     The files that hold the rows are told one by one; several of them make one file set, which the fields refer to.  Of a
     dataset without files, the fields are told as those of Parquet files that are still to be written.
 
-    >>> told = described(Described("birds", features=Features({"name": Value("string")})))
+    Args:
+        configs: what is said of the dataset, and its files, for each of its configs; each is a record set.
+
+    >>> told = described((Described("birds", features=Features({"name": Value("string")})), None))
     >>> [field["name"] for field in told["recordSet"][0]["field"]], told["conformsTo"]
     (['name'], 'http://mlcommons.org/croissant/1.1')
     """
-    files = files or DatasetFiles()
     ids = Ids()
-    record_set = ids.new(said.config)
-    features = said.features if files.features is None else files.features
-    tables = _of_splits(files.tables, said.splits)
-    nodes = [(file, ids.of_path(file.name)) for file in (*tables, *files.others)]
-    distribution = [_file_object(file, node) for file, node in nodes]
-    record_sets: list[dict[str, Any]] = []
-    if features:
-        source, file_set = _source(ids, said.config, tables, [node for _, node in nodes[: len(tables)]])
-        if file_set is not None:
-            distribution.append(file_set)
-        record_sets = _record_sets(ids, record_set, said, features, source, tables)
+    record_sets = [ids.new(said.config) for said, _ in configs]
+    distribution: dict[str, dict[str, Any]] = {}
+    nodes: dict[tuple[str, str | None], str] = {}
+    listed: list[dict[str, Any]] = []
+    for (said, known), record_set in zip(configs, record_sets, strict=True):
+        files = known or DatasetFiles()
+        features = said.features if files.features is None else files.features
+        tables = _of_splits(files.tables, said.splits)
+        for file in (*tables, *files.others):
+            if (file.name, file.url) not in nodes:
+                node = nodes[file.name, file.url] = ids.of_path(file.name)
+                distribution[node] = _file_object(file, node)
+        if features:
+            source, file_set = _source(ids, said.config, tables, [nodes[file.name, file.url] for file in tables])
+            if file_set is not None:
+                distribution[file_set["@id"]] = file_set
+            listed += _record_sets(ids, record_set, said, features, source, tables)
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
-        **_facts(said, files),
-        "distribution": distribution,
-        "recordSet": record_sets,
+        **_facts(configs[0][0], configs[0][1] or DatasetFiles()),
+        "distribution": list(distribution.values()),
+        "recordSet": listed,
     }
 
 

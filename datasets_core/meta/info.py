@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -227,25 +227,7 @@ class DatasetInfo(_OfFiles):
         >>> info.to_croissant()["recordSet"][0]["field"][0]["dataType"]
         'sc:Text'
         """
-        from datasets_core.meta.croissant_description import Described, described  # 3 ms that reading does without
-
-        known = list(self.splits or ())
-        chosen = known if splits is None else list(splits)
-        if splits is not None and (unknown := [split for split in chosen if known and split not in known]):
-            raise UnknownSplitError(unknown[0], known=known, dataset=self.full_name or None)
-        said = Described(
-            self.dataset_name or self.builder_name or "dataset",
-            self.config_name or "default",
-            description=self.description,
-            citation=self.citation,
-            license=self.license,
-            homepage=self.homepage,
-            version="" if self.version is None else str(self.version),
-            features=self.features,
-            splits=chosen,
-        )
-        place = None if folder is None else os.fspath(folder)
-        return described(said, None if self.files_origin is None else self.files_origin.dataset_files(place))
+        return infos_to_croissant([self], folder, splits)
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
@@ -320,6 +302,43 @@ class DatasetInfo(_OfFiles):
             order = dict.fromkeys(name for features in known for name in features)
             merged.features = Features({name: copy.deepcopy(columns[name]) for name in order})
         return merged
+
+
+def infos_to_croissant(
+    infos: Sequence[DatasetInfo], folder: str | os.PathLike[str] | None = None, splits: Iterable[str] | None = None
+) -> dict[str, Any]:
+    """One description of all configs of a dataset; see `DatasetInfo.to_croissant`.
+
+    Args:
+        infos: of the configs, at least one.
+        folder: where the description is to stand.
+        splits: those to describe.
+
+    Raises:
+        UnknownSplitError: a split that a config does not have.
+    """
+    from datasets_core.meta.croissant_description import Described, described  # 3 ms that reading does without
+
+    place = None if folder is None else os.fspath(folder)
+    wanted = None if splits is None else list(splits)
+    configs = []
+    for info in infos:
+        known = list(info.splits or ())
+        if unknown := [split for split in wanted or () if known and split not in known]:
+            raise UnknownSplitError(unknown[0], known=known, dataset=info.full_name or None)
+        said = Described(
+            info.dataset_name or info.builder_name or "dataset",
+            info.config_name or "default",
+            description=info.description,
+            citation=info.citation,
+            license=info.license,
+            homepage=info.homepage,
+            version="" if info.version is None else str(info.version),
+            features=info.features,
+            splits=known if wanted is None else wanted,
+        )
+        configs.append((said, None if info.files_origin is None else info.files_origin.dataset_files(place)))
+    return described(*configs)
 
 
 def _is_unknown(value: Any) -> bool:
