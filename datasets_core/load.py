@@ -94,6 +94,8 @@ def load_dataset(
             `dataset.lock` in the folder of the dataset, or else in the present one.  Of a dataset on the Hub it is the commit
             that the lock names, wherever its branch has moved.  Sources, shards and rows are hashed each
             time; `verification_mode="no_checks"` leaves out what stands in the cache, of which the rows are counted then.
+            With `streaming` a dataset on the Hub is held to the commit, the options, the script, the files with their hashes,
+            and the columns that are locked; its rows are not hashed, as none are read before they are given.
         timeout: seconds after which the code of a script is stopped, wherever it hangs: in its import, its description, its
             downloads, its rows; None sets no limit.  Code that is not confined is stopped in the main thread only.
         config_kwargs: options of the builder's config, such as `sep=` of csv.  `trust_remote_code` says how a script runs: by
@@ -126,7 +128,6 @@ def load_dataset(
             shuffle_files=shuffle_files,
             read_config=read_config,
             register_checksums=register_checksums,
-            lock=lock,
         )
     ignore_verifications = config_kwargs.pop("ignore_verifications", False)
     checks = _verification(verification_mode, ignore_verifications, save_infos)
@@ -157,6 +158,7 @@ def load_dataset(
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched
     if streaming:
+        _hold_stream(lock, builder, request)
         return builder.as_streaming_dataset(
             split=split,
             download_config=download_config,
@@ -283,6 +285,16 @@ def _held(
     from datasets_core.resolve.holding import held  # 10 ms that a dataset without a lock does without
 
     return held(lock, builder, request, registers=registers, is_hashed=is_hashed)
+
+
+def _hold_stream(lock: str | os.PathLike[str] | bool | None, builder: DatasetBuilder, request: Request) -> None:
+    if lock is None or lock is False:
+        return
+    if builder.commit_sha is None:
+        _check_streamed(lock=lock)
+    from datasets_core.resolve.holding import hold_stream  # 10 ms that a dataset without a lock does without
+
+    hold_stream(lock, builder, request)
 
 
 def _resolved(request: Request) -> DatasetBuilder:

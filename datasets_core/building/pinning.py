@@ -45,7 +45,7 @@ def lock_of(builder: DatasetBuilder, root: str, revision: str | None = None) -> 
         root: the folder of the dataset, to which the paths of the lock are relative.
         revision: what its commit was asked for by, where it comes from the Hub.
     """
-    made = _Present(builder, root).after(builder._built())
+    made = Present(builder, root).after(builder._built())
     return made if made.repository is None else dataclasses.replace(made, revision=revision)
 
 
@@ -64,8 +64,7 @@ def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str, *,
         DamagedShardError: a shard has other bytes than were written.
         LockDriftError: something is not what it was; all that is known to have moved is named.
     """
-    present = _Present(builder, root, lock)
-    _refuse(path, differences(_only_paths(lock), present.before(lock)))
+    present = check_sources(lock, path, builder, root)
     urls = {file.place: file for file in lock.files or () if file.kind == "url" and file.sha256}
     builder.locked_checksums = {
         url: RegisteredFile(None if file.size < 0 else file.size, file.sha256) for url, file in urls.items()
@@ -83,6 +82,17 @@ def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str, *,
     _refuse(path, differences(lock, present.after(builder._built(), is_hashed=is_hashed)))
 
 
+def check_sources(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str) -> Present:
+    """Compare what is known of a dataset before it is built with a lock; see `held_to`.
+
+    Raises:
+        LockDriftError: something is not what it was.
+    """
+    present = Present(builder, root, lock)
+    _refuse(path, differences(_only_paths(lock), present.before(lock)))
+    return present
+
+
 def _tags(locked: LockedFile, builder: DatasetBuilder) -> str:
     """The version of a file that its server names, where it is not the one that was locked."""
     data_files = builder.config.data_files
@@ -96,7 +106,7 @@ def _refuse(path: str, moved: list[str], cause: Exception | None = None) -> None
         raise LockDriftError(path, moved) from cause
 
 
-class _Present:
+class Present:
     """What a dataset is made of now."""
 
     def __init__(self, builder: DatasetBuilder, root: str, lock: DatasetLock | None = None) -> None:

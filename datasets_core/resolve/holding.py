@@ -10,8 +10,9 @@ from contextlib import AbstractContextManager
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.dataset_lock import LOCK_NAME, DatasetLock, read_lock
-from datasets_core.building.pinning import held_to
+from datasets_core.building.pinning import check_sources, held_to
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, LockDriftError
+from datasets_core.features.schema import Features
 from datasets_core.fetch.hub_url import DEFAULT_REVISION, HubPath, hub_url, is_repo_id, parse_hub_url
 from datasets_core.resolve.request import Request
 from datasets_core.resolve.root import root_of, root_of_builder
@@ -47,6 +48,30 @@ def held(
         )
     path = _path(lock, request)
     return held_to(read_lock(path), path, builder, root_of_builder(request, builder), is_hashed=is_hashed)
+
+
+def hold_stream(lock: str | os.PathLike[str] | bool, builder: DatasetBuilder, request: Request) -> None:
+    """Hold a dataset of the Hub that is to be streamed to a lock: its commit, options, script, files and columns.
+
+    Args:
+        lock, builder, request: see `held`.
+
+    Raises:
+        FileNotFoundDatasetsError, ManifestError: there is no such file, or it is no lock.
+        ConfigurationError: the lock names files of elsewhere, which only a build compares.
+        LockDriftError: something is not what it was.
+    """
+    path = _path(lock, request)
+    locked = read_lock(path)
+    elsewhere = next((file.place for file in locked.files or () if file.kind != "path"), None)
+    if elsewhere is not None:
+        raise ConfigurationError(
+            f"{path} holds {elsewhere!r}, which does not lie in the repository of the dataset: only a build compares it with "
+            "its hash. Leave streaming=True out, or lock=."
+        )
+    check_sources(locked, path, builder, root_of_builder(request, builder))
+    if builder.info.features is None and locked.features:
+        builder.info.features = Features.from_dict(dict(locked.features))
 
 
 def pinned(request: Request, lock: str | os.PathLike[str] | bool | None) -> Request:

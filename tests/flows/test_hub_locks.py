@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from datasets_core import config, load_dataset, lock_dataset
-from datasets_core.errors import LockDriftError, ManifestError, OfflineError
+from datasets_core import Value, config, load_dataset, lock_dataset
+from datasets_core.errors import ConfigurationError, LockDriftError, ManifestError, OfflineError
 
 OLD, NEW = {"data/train.csv": "a\n1\n2\n"}, {"data/train.csv": "a\n7\n"}
 SCRIPT = """
@@ -152,3 +152,38 @@ def test_offline_without_a_hub_cache_the_build_of_the_locked_commit_is_enough(hu
         with pytest.raises(OfflineError):
             load_dataset("org/birds", revision="a" * 40)
     assert hub.requests == []
+
+
+def test_a_stream_is_held_to_the_commit_of_its_lock(hub: Any) -> None:
+    repo = hub.repo("org/birds", OLD)
+    lock_dataset("org/birds")
+    repo.commit(NEW)
+    assert list(load_dataset("org/birds", split="train", lock=True, streaming=True)) == [{"a": 1}, {"a": 2}]
+    assert load_dataset("org/birds", split="train", lock=True, streaming=True).features == {"a": Value("int64")}
+    assert list(load_dataset("org/birds", split="train", streaming=True)) == [{"a": 7}]
+    with pytest.raises(LockDriftError, match="the revision was"):
+        load_dataset("org/birds", revision="v2", lock=True, streaming=True)
+    with pytest.raises(LockDriftError, match="sep"):
+        load_dataset("org/birds", lock=True, streaming=True, sep=";")
+
+
+def test_a_streamed_script_is_held_to_its_lock(hub: Any) -> None:
+    files = {"birds.py": SCRIPT, "words.py": "PREFIX = 'a '\n", "data/birds.txt": "owl\n"}
+    repo = hub.repo("org/birds", files)
+    lock_dataset("org/birds", trust_remote_code=True)
+    repo.commit({"words.py": "PREFIX = 'no '\n"})
+    rows = load_dataset("org/birds", split="train", lock=True, streaming=True, trust_remote_code=True)
+    assert list(rows) == [{"name": "a owl"}]
+
+
+def test_what_only_a_build_compares_is_not_streamed(hub: Any, tmp_path: Path) -> None:
+    hub.repo("org/birds", OLD)
+    lock_dataset("org/birds")
+    text = Path("dataset.lock").read_text().replace('"path": "data/train.csv"', '"url": "https://example.org/a.csv"')
+    Path("dataset.lock").write_text(text)
+    with pytest.raises(ConfigurationError, match=r"holds 'https://example.org/a.csv'.*only a build compares"):
+        load_dataset("org/birds", lock=True, streaming=True)
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    Path("dataset.lock").unlink()
+    with pytest.raises(ConfigurationError, match="lock=True is for datasets that are built"):
+        load_dataset("csv", data_files="a.csv", lock=True, streaming=True)
