@@ -183,7 +183,7 @@ def test_what_only_a_build_compares_is_not_streamed(hub: Any, tmp_path: Path) ->
     Path("dataset.lock").write_text(text)
     with pytest.raises(ConfigurationError, match=r"holds 'https://example.org/a.csv'.*only a build compares"):
         load_dataset("org/birds", lock=True, streaming=True)
-    (tmp_path / "a.csv").write_text("a\n1\n")
-    Path("dataset.lock").unlink()
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "a.csv").write_text("a\n1\n")
     with pytest.raises(ConfigurationError, match="lock=True is for datasets that are built"):
-        load_dataset("csv", data_files="a.csv", lock=True, streaming=True)
+        load_dataset(str(tmp_path / "here"), lock=True, streaming=True)
