@@ -159,7 +159,7 @@ def _address(path: str, hub: HubPath | None) -> str | None:
 def _encoding(origin: Origin, path: str, local: str | None) -> str:
     """The media type of a file: by the format that it is read as, by its content where that leaves it open, by its name."""
     plain = path.lower().removesuffix(".gz") if origin.format in _WRITTEN else path.lower()
-    if "::" in path or plain.endswith(_PACKED) or not origin.format:
+    if "::" in path or plain.endswith(_PACKED) or origin.format not in (*_TYPED, *_WRITTEN):
         return media_type(path)
     if origin.format == "parquet":
         return TABLES[".parquet"]

@@ -128,3 +128,11 @@ def test_the_description_of_every_dataset_is_json(tmp_path: Path) -> None:
     rows.to_parquet(path)
     for info in (rows.info, Dataset.from_parquet(path, cache_dir=str(tmp_path / "cache")).info):
         json.dumps(info.to_croissant(), allow_nan=False)
+
+
+def test_files_that_are_no_tables_have_the_media_type_of_their_names(tmp_path: Path) -> None:
+    from datasets_core import load_dataset_builder
+
+    (tmp_path / "a.png").write_bytes(b"[]")
+    builder = load_dataset_builder("imagefolder", data_files=str(tmp_path / "a.png"), cache_dir=str(tmp_path / "cache"))
+    assert [node["encodingFormat"] for node in builder.info.to_croissant()["distribution"]][0] == "image/png"
