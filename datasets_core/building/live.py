@@ -129,7 +129,9 @@ class LiveSplits:
         jobs = tuple(job for part in instruction.parts for job in self._jobs(part))
         text = str(split) if isinstance(split, str) else split.to_spec()
         info: DatasetInfo = self.builder.shown_info()
-        source = RowsOfJobs(jobs, info.features, self._paths, partial(_signed, self.builder, text, len(jobs)))
+        identity = partial(_signed, self.builder, text, len(jobs))
+        asks = jobs[0].first_schema if jobs and self.is_format else None
+        source = RowsOfJobs(jobs, info.features, self._paths, identity, asks)
         return IterableDataset(Plan(source, (), max(1, len(jobs))), info, text)
 
     def _jobs(self, part: SplitPart) -> Iterator[LiveJob]:

@@ -70,7 +70,7 @@ class IterableDataset(StreamPushing):
         self._loaded = self._cursor = self._signature = None
 
     def __repr__(self) -> str:
-        names = "Unknown" if self.column_names is None else self.column_names
+        names = "Unknown" if self._info.features is None else list(self._info.features)
         return f"IterableDataset({{\n    features: {names},\n    num_shards: {self.num_shards}\n}})"
 
     def __getitem__(self, column_name: str) -> IterableColumn:

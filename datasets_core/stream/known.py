@@ -14,18 +14,21 @@ class Known(Described):
 
     @property
     def features(self) -> Features | None:
-        """Name and kind of each column; None where only the rows will tell, as behind `map` without `features=`."""
-        return self._info.features
+        """Name and kind of each column; None where only the rows will tell, as behind `map` without `features=`.
+
+        Where the files of a format are streamed, and nothing else tells, the first file does, which is read for it.
+        """
+        return self._plan.told_features() if self._info.features is None else self._info.features
 
     @property
     def column_names(self) -> list[str] | None:
         """Names of the columns; None where only the rows will tell."""
-        return None if self._info.features is None else list(self._info.features)
+        return None if (found := self.features) is None else list(found)
 
     @property
     def num_columns(self) -> int | None:
         """Number of columns; None where only the rows will tell."""
-        return None if self._info.features is None else len(self._info.features)
+        return None if (found := self.features) is None else len(found)
 
     @property
     def num_shards(self) -> int:

@@ -109,7 +109,14 @@ class Plan:
     @property
     def features(self) -> Features | None:
         """The features of the rows; None where only the rows will tell."""
-        found: Features | None = self.source.features
+        return self._behind_steps(self.source.features)
+
+    def told_features(self) -> Features | None:
+        """The features, for which the first file may be fetched; None where only the rows will tell all the same."""
+        source = self.source
+        return self._behind_steps(source.told_features() if isinstance(source, RowsOfJobs) else source.features)
+
+    def _behind_steps(self, found: Features | None) -> Features | None:
         for step in self.steps:
             found = step.features(found)
         return found

@@ -53,17 +53,29 @@ class RowsOfJobs(OneOrder):
         features: of the columns; None where only the rows tell.
         paths: which paths among the values may be opened.
         identity: tells what is made, when somebody asks: a text and a hash.
+        first_schema: of the first rows, which may have to be fetched for it; None where they are not made to be asked.
     """
 
     jobs: tuple[RowJob, ...]
     features: Features | None
     paths: MediaPaths
     identity: Callable[[], list[Any]]
+    first_schema: Callable[[], pa.Schema | None] | None = field(default=None, compare=False)
+    _told: list[Features | None] = field(default_factory=list, compare=False, repr=False)
     _kinds: list[Kinds] = field(default_factory=list, compare=False, repr=False)
 
     def signed(self) -> list[Any]:
         """What tells the rows from others: a text and a hash."""
         return self.identity()
+
+    def told_features(self) -> Features | None:
+        """The features; where only the rows tell, those of the first ones, if they may be asked."""
+        if self.features is not None or self.first_schema is None:
+            return self.features
+        if not self._told:
+            schema = self.first_schema()
+            self._told.append(None if schema is None else Features.from_arrow_schema(schema))
+        return self._told[0]
 
     def kinds(self, schema: pa.Schema) -> Kinds:
         """What the columns of a batch are."""

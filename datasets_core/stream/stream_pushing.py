@@ -99,7 +99,7 @@ def push_streams(
     place = target(splits=[*streams])
     size = parse_size(max_shard_size)
     limits = {name: shard_limits(size, num_shards.get(name), num_proc, split=name) for name in streams}
-    known = next((stream.features for stream in streams.values() if stream.features is not None), None)
+    known = next((found for stream in streams.values() if (found := stream._plan.features) is not None), None)
     rows = {
         name: StreamRows.of(stream._plan, stream.epoch, name, embeds=embeds, features=known) for name, stream in streams.items()
     }
