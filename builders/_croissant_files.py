@@ -18,7 +18,7 @@ from datasets_core.meta.croissant_nodes import CroissantDocument, FileNode
 from datasets_core.redact import redact
 from datasets_core.rows.origin import paths_below
 
-from ._croissant_found import FoundFile, compare, is_chosen, kind_of_file, name_of, without_packing
+from ._croissant_found import FoundFile, compare, is_chosen, kind_of_file, literal_path, name_of, without_packing
 
 _GIT = "git+https"
 _HUB = "https://huggingface.co"
@@ -225,20 +225,18 @@ class ResourceFiles:
         """The files beside the description, those that it tells hashes of compared with them."""
         hashes = {self._address(each): each for each in self._document.files.values() if _stands_alone(each)}
         if is_url(self._folder):
-            if not node.includes or any(
-                sign in re.sub(r"\[[*?[]\]", "", pattern) for pattern in node.includes for sign in "*?["
-            ):
+            names = [literal_path(pattern) for pattern in node.includes]
+            if not names or None in names:
                 raise self._fault(node.id, f"includes patterns of files beside {self._document.path!r}, which no server lists")
-            names = [re.sub(r"\[([*?[])\]", r"\1", pattern) for pattern in node.includes]
-            places = [self._beside(node, name) for name in names]
-            found = [os.fspath(path) for path in self._dl_manager.download(places)]
-            listed = list(zip(names, places, found, strict=True))
+            inner = [name for name in names if name is not None]
+            places = [self._beside(node, name) for name in inner]
+            paths = [os.fspath(path) for path in self._dl_manager.download(places)]
         else:
-            folder = self._folder
-            below = [os.fspath(path) for path in self._dl_manager.iter_files([folder])]
-            inner = [os.path.relpath(path, folder).replace(os.sep, "/") for path in below]
-            places = [self._beside(node, name) for name in inner if is_chosen(name, node)]
-            listed = list(zip([name for name in inner if is_chosen(name, node)], places, places, strict=True))
+            below = [os.fspath(path) for path in self._dl_manager.iter_files([self._folder])]
+            relative = [os.path.relpath(path, self._folder).replace(os.sep, "/") for path in below]
+            inner = [name for name in relative if is_chosen(name, node)]
+            places = paths = [self._beside(node, name) for name in inner]
+        listed = list(zip(inner, places, paths, strict=True))
         for _, place, path in listed:
             if place in hashes:
                 self._compare(hashes[place], path, redact(place))

@@ -7,9 +7,9 @@ import binascii
 import hashlib
 import os
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -20,6 +20,7 @@ from datasets_core.meta.croissant_nodes import FileNode
 
 from ._source import Source
 
+_QUOTED = re.compile(r"\[([*?[])\]")
 _KINDS = {
     "text/csv": "csv",
     "application/csv": "csv",
@@ -78,12 +79,28 @@ def is_chosen(path: str, node: FileNode) -> bool:
     return (not node.includes or _matches(path, node.includes)) and not _matches(path, node.excludes)
 
 
-def _matches(path: str, patterns: Iterable[str]) -> bool:
-    for pattern in patterns:
-        plain = pattern.removeprefix("./")
-        if fnmatchcase(path, plain) or (plain.startswith("**/") and fnmatchcase(path, plain[3:])):
-            return True
-    return False
+def _matches(path: str, patterns: tuple[str, ...]) -> bool:
+    names, signs = _sorted_out(patterns)
+    if path in names:
+        return True
+    return any(fnmatchcase(path, each) or (each.startswith("**/") and fnmatchcase(path, each[3:])) for each in signs)
+
+
+@lru_cache(maxsize=16)
+def _sorted_out(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Patterns that stand for one path each, as these paths, and the others: a set may name thousands of files."""
+    plain = [pattern.removeprefix("./") for pattern in patterns]
+    names = {literal_path(pattern) for pattern in plain} - {None}
+    return frozenset(name for name in names if name), tuple(each for each in plain if literal_path(each) is None)
+
+
+def literal_path(pattern: str) -> str | None:
+    """The one path that a pattern stands for; None where it stands for many.
+
+    A sign in brackets stands for itself.
+    """
+    path = _QUOTED.sub(r"\1", pattern)
+    return None if any(sign in _QUOTED.sub("", pattern) for sign in "*?[") else path
 
 
 def kind_of_file(node: FileNode, name: str) -> str:

@@ -135,4 +135,4 @@ def test_files_that_are_no_tables_have_the_media_type_of_their_names(tmp_path: P
 
     (tmp_path / "a.png").write_bytes(b"[]")
     builder = load_dataset_builder("imagefolder", data_files=str(tmp_path / "a.png"), cache_dir=str(tmp_path / "cache"))
-    assert [node["encodingFormat"] for node in builder.info.to_croissant()["distribution"]][0] == "image/png"
+    assert builder.info.to_croissant()["distribution"][0]["encodingFormat"] == "image/png"
