@@ -1035,6 +1035,7 @@ class HubUnreachableError(OfflineError, HubError):
         repo_id, revision: whose it is.
         status: what the server answered, where it did.
         advice: one thing to do, as a sentence without its stop.
+        commit: what the revision means by now, where the Hub told that much: nothing of another commit will do.
     """
 
     def __init__(
@@ -1046,8 +1047,10 @@ class HubUnreachableError(OfflineError, HubError):
         revision: str | None = None,
         status: int | None = None,
         advice: str | None = None,
+        commit: str | None = None,
     ) -> None:
         self.url, self.reason, self.repo_id, self.revision, self.status = url, reason, repo_id, revision, status
+        self.commit = commit
         DatasetsCoreError.__init__(
             self, f"{url}: {reason}. {advice or 'Check the connection and HF_ENDPOINT, then run again'}."
         )

@@ -326,9 +326,25 @@ class HttpClient:
                 limits = settings()
                 connect = self._connect_seconds or limits.connect_timeout_seconds
                 timeout = httpx2.Timeout(limits.read_timeout_seconds, connect=connect, pool=None)
-                mounts = {f"{scheme}://": httpx2.HTTPTransport(proxy=proxy) for scheme, proxy in self._proxies.items() if proxy}
-                self._client = httpx2.Client(timeout=timeout, mounts=mounts or None)
+                self._client = httpx2.Client(timeout=timeout, mounts=_mounts(self._proxies))
             return self._client
+
+
+def _mounts(proxies: Mapping[str, str]) -> dict[str, Any] | None:
+    import httpx2
+
+    return {f"{scheme}://": httpx2.HTTPTransport(proxy=proxy) for scheme, proxy in proxies.items() if proxy} or None
+
+
+def proxied(proxies: Mapping[str, str]) -> Any:
+    """Connections over proxies, for who speaks HTTP by the package itself; to be closed.
+
+    Args:
+        proxies: scheme → URL of a proxy.
+    """
+    import httpx2
+
+    return httpx2.Client(mounts=_mounts(proxies))
 
 
 def _check_online(url: str) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from datasets_core.errors import (
     OfflineError,
     RevisionNotFoundError,
 )
-from datasets_core.fetch.http import Credentials, origin_of
+from datasets_core.fetch.http import Credentials, origin_of, proxied
 from datasets_core.fetch.hub_cache import HubCache
 from datasets_core.fetch.hub_listing import HubCommit, HubFile, check_case, is_inner_path, listed_files, malformed
 from datasets_core.fetch.hub_refusals import refusal
@@ -50,6 +51,7 @@ class Hub:
         policy: how often to try, and the pauses between.
         local_only: nothing is asked for over the network.
         user_agent: added to ours.
+        proxies: scheme → URL of a proxy; what the environment says by default.
 
     >>> Hub("https://huggingface.co", HubCache("/hub"), token="hf_secret")
     Hub('https://huggingface.co')
@@ -64,10 +66,11 @@ class Hub:
         policy: RetryPolicy | None = None,
         local_only: bool = False,
         user_agent: str | None = None,
+        proxies: Mapping[str, str] | None = None,
     ) -> None:
         check_endpoint(endpoint)
         self.endpoint, self.cache, self.policy, self.local_only = endpoint, cache, policy or RetryPolicy(), local_only
-        self._user_agent = user_agent
+        self._user_agent, self._proxies = user_agent, dict(proxies or {})
         self._given = checked_token(token) if isinstance(token, str) else token
         self._token: tuple[str | None] | None = None
 
@@ -93,6 +96,7 @@ class Hub:
             policy=RetryPolicy(tries, now.max_retry_wait_seconds),
             local_only=bool(config and config.local_files_only),
             user_agent=config.user_agent if config else None,
+            proxies=config.proxies if config else None,
         )
 
     def __repr__(self) -> str:
@@ -162,6 +166,10 @@ class Hub:
         The Hub is asked twice: what the revision means, and what that commit holds; not for what the cache has of a commit.
         Where the Hub cannot be reached it is the commit that the revision meant when it was asked for last, or none.
 
+        A Hub that says nothing is tried for the setting `hub_timeout_seconds`.  One that is busy and says when to come again
+        (`Retry-After`) is waited for: where the cache knows the revision twice that setting in all, else twice the setting
+        `max_retry_wait_seconds`, which no pause is longer than.
+
         Args:
             repo_id: `org/name`, or `name`.
             revision: branch, tag, commit or ref; the main branch by default.
@@ -192,7 +200,7 @@ class Hub:
                 meant, named = self._resolved(repo_id, wanted)
             found = HubCommit(repo_id, meant, wanted, self._listed(repo_id, meant, named, wanted))
         except UnansweredError as error:
-            # Where the Hub said which commit it is, no older one will do.
+            # Where the Hub said which commit it is, no older one will do, here or for whoever catches this.
             known = self.known(repo_id, meant)
             if known is None:
                 raise self._unreachable(repo_id, wanted, meant, error) from error
@@ -239,12 +247,15 @@ class Hub:
         else:
             reason = f"the Hub at {redact(self.endpoint)} does not serve it ({error.reason}, again and again)"
         reason = f"{reason}, and {self._unknown(repo_id, revision, meant)}"
-        return HubUnreachableError(hub_url(repo_id, revision), reason, repo_id=repo_id, revision=revision, status=error.status)
+        told = meant if meant != revision else None
+        return HubUnreachableError(
+            hub_url(repo_id, revision), reason, repo_id=repo_id, revision=revision, status=error.status, commit=told
+        )
 
     def _resolved(self, repo_id: str, revision: str) -> tuple[str, str]:
         """The commit that a revision means, and the id that the repository has today."""
         url = self._api_url(repo_id, "revision", revision)
-        answer = self._fetched(url, repo_id, revision)
+        answer = self._fetched(url, repo_id, revision, meant=revision)
         info = answer.json(repo_id)
         sha = info.get("sha") if isinstance(info, dict) else info
         if not isinstance(sha, str) or not is_commit(sha):
@@ -259,22 +270,25 @@ class Hub:
         files = self.cache.listing(repo_id, sha)
         if files is None:
             first = f"{self._api_url(named, 'tree', sha)}?recursive=true&expand=false"
-            files = listed_files(paged(lambda url: self._fetched(url, repo_id, revision), first, repo_id), repo_id)
+            files = listed_files(paged(lambda url: self._fetched(url, repo_id, revision, meant=sha), first, repo_id), repo_id)
             self.cache.keep_listing(repo_id, sha, files)
         if not self.cache.tells_case():
             check_case(files, repo_id)
         return files
 
-    def _fetched(self, url: str, repo_id: str, revision: str) -> HubAnswer:
-        answer = self.answer(url)
+    def _fetched(self, url: str, repo_id: str, revision: str, *, meant: str) -> HubAnswer:
+        def patience() -> float | None:  # how long a Hub that is busy is waited for, where the cache could answer for it
+            return None if self.known(repo_id, meant) is None else 2 * settings().hub_timeout_seconds
+
+        answer = self.answer(url, patience)
         if answer.status == 200 and not answer.has_end():
-            answer = self.answer(url)
+            answer = self.answer(url, patience)
         if answer.status == 200:
             return answer
         who = {"repo_id": repo_id, "endpoint": self.endpoint, "revision": revision, "token": self.token()}
         raise refusal(answer.status, answer.headers, **who)  # type: ignore[arg-type]
 
-    def answer(self, url: str) -> HubAnswer:
+    def answer(self, url: str, patience: Callable[[], float | None] = lambda: None) -> HubAnswer:
         """The answer to a GET, tried until there is one; see `HubRequests.answer`.
 
         Raises:
@@ -284,7 +298,10 @@ class Hub:
         package = client_package()
         agent = f"datasets_core/{__version__}; hf_hub/{package.__version__}"
         agent = f"{agent}; {self._user_agent}" if self._user_agent else agent
-        return HubRequests(package.get_session, self.credentials(), agent, self.policy).answer(url)
+        if not self._proxies:
+            return HubRequests(package.get_session, self.credentials(), agent, self.policy).answer(url, patience)
+        with proxied(self._proxies) as session:  # those of the package are for all of the process
+            return HubRequests(lambda: session, self.credentials(), agent, self.policy).answer(url, patience)
 
 
 def client_package() -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,7 +31,10 @@ _MOST_REDIRECTS = 10
 _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
 _MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
+_LEAST_BYTES_PER_SECOND = 16 << 10  # what comes more slowly does not come
 _MOST_ITEMS = 10_000_000
+_GLANCE_SECONDS = 0.2  # after which somebody who waits looks whether anybody still waits for them
+_SPARE_PAGES, _LEAST_ITEMS = 200, 10  # a listing has no more pages than these, and one for so many items
 
 
 class UnansweredError(Exception):
@@ -101,15 +105,21 @@ class HubRequests:
     agent: str
     policy: RetryPolicy
 
-    def answer(self, url: str) -> HubAnswer:
+    def answer(self, url: str, patience: Callable[[], float | None] = lambda: None) -> HubAnswer:
         """The answer to a GET.  A Hub that is busy is asked as often as the policy says, one that is silent shortly.
+
+        Args:
+            url: what is asked for.
+            patience: how many seconds a Hub that asks to wait is waited for in all, asked when it does; None for twice the
+                longest pause of the policy.
 
         Raises:
             UnansweredError: there is none.
             DownloadError: it redirects where we do not follow, or sends without end.
         """
         seconds = settings().hub_timeout_seconds
-        failures, end = 0, time.monotonic() + seconds
+        failures, waited, begun = 0, 0.0, time.monotonic()
+        end = begun + seconds
         while True:
             due.check()
             most, pause, is_waited_for = self.policy.tries, None, False
@@ -128,10 +138,16 @@ class HubRequests:
             left = end - time.monotonic()
             if failures >= most or (left <= 0 and not is_waited_for):
                 raise failed
+            length = self.policy.seconds(failures, pause, within=None if is_waited_for else left / 2)
+            if is_waited_for:
+                given, waited = patience(), waited + length
+                if waited > (2 * self.policy.longest_pause_seconds if given is None else given):
+                    raise failed
             logger.info("%s: %s, try %d of %d", redact(url), failed.reason, failures, most)
-            self.policy.pause(failures, pause, within=None if is_waited_for else left / 2)
+            self.policy.wait(length)
             if is_waited_for:
                 end = time.monotonic() + seconds
+                end = end if given is None else min(end, begun + given + seconds)
 
     def _followed(self, url: str, end: float) -> HubAnswer:
         here = url
@@ -158,20 +174,42 @@ class HubRequests:
                 due.check()
                 raise TransientError("the server is silent") from error
             try:
-                body = _body(response, url)
+                body = _body(response, url, end)
             finally:
                 response.close()
         named = {name.lower(): value for name, value in response.headers.items()}
         return HubAnswer(url, response.status_code, named, body, response.links.get("next", {}).get("url"))
 
 
-def _body(response: Any, url: str) -> bytes:
-    body = bytearray()
-    for chunk in response.iter_bytes():
-        due.check()
-        body += chunk
-        if len(body) > _MOST_BODY_BYTES:
-            raise DownloadError(redact(url), f"the server sends more than {_MOST_BODY_BYTES:,} bytes")
+def _body(response: Any, url: str, end: float) -> bytes:
+    """All of a body, as long as it comes: what is there by its end in time prolongs that."""
+    body, failed = bytearray(), list[BaseException]()
+    is_over = threading.Event()
+
+    def read() -> None:
+        try:
+            for chunk in response.iter_bytes():
+                body.extend(chunk)
+                if is_over.is_set():
+                    return
+                if len(body) > _MOST_BODY_BYTES:
+                    raise DownloadError(redact(url), f"the server sends more than {_MOST_BODY_BYTES:,} bytes")
+        except BaseException as error:  # raised where it is waited for
+            failed.append(error)
+
+    thread = threading.Thread(target=read, name="hub_body", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            due.check()
+            left = end + len(body) / _LEAST_BYTES_PER_SECOND - time.monotonic()
+            if left <= 0:
+                raise TransientError("the server is silent, or sends too slowly")
+            thread.join(min(left, _GLANCE_SECONDS))
+    finally:
+        is_over.set()
+    if failed:
+        raise failed[0]
     return bytes(body)
 
 
@@ -201,6 +239,8 @@ def paged(ask: Callable[[str], HubAnswer], url: str, repo_id: str) -> Iterator[A
         count += len(items)
         if count > _MOST_ITEMS:
             raise malformed(repo_id, f"has a listing of more than {_MOST_ITEMS:,} files")
+        if len(seen) > _SPARE_PAGES + count // _LEAST_ITEMS:
+            raise malformed(repo_id, f"has a listing whose pages do not end: {len(seen)} of them hold {count} files")
         following = None if answer.following is None else _next_page(url, answer, repo_id)
 
 
@@ -251,5 +291,7 @@ def checked_token(token: str) -> str:
     text = token.strip()
     if not text or not text.isascii() or not text.isprintable() or " " in text:
         what = "is empty" if not text else "holds what no token holds (a space, a line break or a letter beyond ASCII)"
-        raise InvalidTokenError(f"The token for the Hub {what}", advice="Mend HF_TOKEN or token=, or pass token=False")
+        raise InvalidTokenError(
+            f"The token for the Hub {what}", advice="Mend HF_TOKEN or token=, or pass token=False where none is needed"
+        )
     return text

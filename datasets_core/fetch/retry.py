@@ -70,11 +70,24 @@ class RetryPolicy:
             stop: ends the pause.
             within: no longer than these seconds.
         """
+        self.wait(self.seconds(failures, retry_after, within=within), stop)
+
+    def seconds(self, failures: int, retry_after: str | None = None, *, within: float | None = None) -> float:
+        """How long `pause` would wait."""
         asked = retry_after_seconds(retry_after, self.clock.now())
         if asked is None:
             asked = _FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * self.jitter.uniform(0.5, 1.5)
         longest = self.longest_pause_seconds if within is None else max(0.0, min(within, self.longest_pause_seconds))
-        self.clock.sleep(due.at_most(min(asked, longest)), stop)
+        return min(asked, longest)
+
+    def wait(self, seconds: float, stop: threading.Event | None = None) -> None:
+        """Let so many seconds pass, or what is left of the time of the work.
+
+        Args:
+            seconds: how many.
+            stop: ends the pause.
+        """
+        self.clock.sleep(due.at_most(seconds), stop)
         due.check()
 
 

@@ -50,9 +50,10 @@ def resolve(request: Request) -> DatasetBuilder:
     source = source_of(request)
     try:
         builder = source.builder()
-    except OfflineError:
+    except OfflineError as error:
         commit = getattr(source, "commit", None)
-        built = None if commit is None else _built_of_hub(source.request, commit.repo_id, commit.sha)
+        is_other = commit is not None and _told(error, commit.sha) != commit.sha  # data files of another repository moved on
+        built = None if commit is None or is_other else _built_of_hub(source.request, commit.repo_id, commit.sha)
         if built is None:
             raise
         return built.builder()
@@ -111,7 +112,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
     if _may_be_repository(request.path):
         commits = commits_of(request)
         try:
-            return _repository(request, commits, commits.commit(request.path, request.revision))
+            commit = commits.commit(request.path, request.revision)
         except RepositoryNotFoundError as error:
             refusal = RepositoryNotFoundError(
                 error.repo_id, token_sent=error.token_sent, endpoint=error.endpoint, status=error.status, local=local
@@ -120,8 +121,10 @@ def _source_of_missing(request: Request, local: str) -> Source:
         except OfflineError as error:
             error.add_note(f"There is no folder, script or data file {local}, so it was taken for a dataset of the Hub.")
             refusal = error
-            if (built := _built_of_hub(request, request.path, request.revision)) is not None:
+            if (built := _built_of_hub(request, request.path, _told(error, request.revision))) is not None:
                 return built
+        else:
+            return _repository(request, commits, commit)
     is_local = refusal is None or local.endswith(".py")
     prepared = prepared_source(request, is_local=is_local)
     if prepared is not None:
@@ -145,7 +148,12 @@ def _repository(request: Request, commits: HubCommits, commit: HubCommit) -> Sou
     from datasets_core.resolve.hub_script import script_of, script_source
 
     if script_of(commit) is not None:
-        return script_source(request, commits.hub, commit)
+        try:
+            return script_source(request, commits.hub, commit)
+        except OfflineError:
+            if (built := _built_of_hub(request, commit.repo_id, commit.sha)) is not None:
+                return built
+            raise
     from datasets_core.resolve.hub_source import HubSource  # reads cards, which other kinds do without
 
     return HubSource.of(request, commits, commit)
@@ -156,6 +164,11 @@ def _built_of_hub(request: Request, repo_id: str, revision: str | None) -> Sourc
     from datasets_core.resolve.from_cache import hub_prepared
 
     return hub_prepared(request, repo_id, revision)
+
+
+def _told(error: OfflineError, revision: str | None) -> str | None:
+    """The commit that a Hub named before it fell silent, which what was built of an older one does not stand for."""
+    return getattr(error, "commit", None) or revision
 
 
 def _source_at_hub_url(request: Request) -> Source:
@@ -171,9 +184,9 @@ def _source_at_hub_url(request: Request) -> Source:
     commits = commits_of(request)
     try:
         commit = commits.commit(place.repo_id, place.revision or request.revision)
-    except OfflineError:
+    except OfflineError as error:
         inside = replace(request, data_dir=place.path) if place.path else request
-        built = _built_of_hub(inside, place.repo_id, place.revision or request.revision)
+        built = _built_of_hub(inside, place.repo_id, _told(error, place.revision or request.revision))
         if built is None:
             raise
         return built
