@@ -9,10 +9,13 @@ import json
 import logging
 import re
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
+from datasets_core import due
+from datasets_core.config import settings
 from datasets_core.errors import DownloadError
 from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, TransientError, next_hop, origin_of
 from datasets_core.fetch.hub_listing import HubFile
@@ -72,13 +75,18 @@ class StorageUrls:
         wanted = {"operation": "download", "transfers": ["basic"], "objects": objects, "hash_algo": "sha256"}
         headers = {"Accept": _MEDIA_TYPE, "Content-Type": _MEDIA_TYPE}
         try:
-            answer = self._answer(json.dumps(wanted).encode(), headers)
+            body, end = json.dumps(wanted).encode(), time.monotonic() + settings().hub_timeout_seconds
+            answer = due.done_by(end, lambda: self._answer(body, headers))
             found = self._places(json.loads(answer), {str(file.sha256): file for file in group})
         except (TransientError, DownloadError, ValueError, RecursionError) as error:
             if isinstance(error, TransientError) and error.is_unreachable:
                 self._failure = error  # each file would wait for as long, one after the other
                 raise
             logger.debug("%s gives no addresses (%s).", redact(self._url), error)
+            found = {}
+        except due.Overdue:
+            due.check()
+            logger.debug("%s gives no addresses in time.", redact(self._url))
             found = {}
         self._is_offered = bool(found)
         return found
