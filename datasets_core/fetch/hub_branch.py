@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from datasets_core import due
-from datasets_core.errors import PushError, RepositoryNotFoundError, RevisionNotFoundError
+from datasets_core.errors import InvalidTokenError, PushError, RepositoryNotFoundError, RevisionNotFoundError
 from datasets_core.fetch import hub_write_failures as failures_of
 from datasets_core.fetch.http import TransientError, transport_failures
 from datasets_core.fetch.hub import Hub, UnansweredError, client_package
@@ -24,6 +24,7 @@ T = TypeVar("T")
 _MOST_TEXT_BYTES = 64 << 20
 _MOST_SIBLINGS = 1000  # listed in an info: whether it has more is asked by a listing in pages
 _CALL_SECONDS = 60.0  # the client waits for ever
+_QUESTION_SECONDS = 15.0  # for what changes nothing
 
 
 class HubBranch:
@@ -88,7 +89,7 @@ class HubBranch:
         except UnansweredError as error:
             raise failures_of.no_answer(error, repo_id=self.repo_id, doing="asking what is there") from error
         if answer.status != 200:
-            raise refusal(
+            found = refusal(
                 answer.status,
                 answer.headers,
                 repo_id=self.repo_id,
@@ -96,6 +97,7 @@ class HubBranch:
                 revision=self.branch,
                 token=self.hub.token(),
             )
+            raise failures_of.bad_token(self.repo_id) if isinstance(found, InvalidTokenError) else found
         info = answer.json(self.repo_id)
         try:
             sha, siblings = str(info["sha"]), [dict(each) for each in info["siblings"]] if info.get("siblings") else None
@@ -144,7 +146,7 @@ class HubBranch:
     def _user(self) -> str:
         if self.hub.token() is None:  # else the client looks for one that was not to be used
             raise failures_of.not_logged_in(self.repo_id)
-        return str(self.tried(self.api.whoami, "asking who you are")["name"])
+        return str(self.tried(self.api.whoami, "asking who you are", seconds=_QUESTION_SECONDS)["name"])
 
     def _create(self, private: bool | None) -> None:
         def create() -> None:
@@ -165,12 +167,13 @@ class HubBranch:
 
         self.tried(make, f"making the branch {self.branch!r}")
 
-    def tried(self, call: Callable[[], T], doing: str) -> T:
+    def tried(self, call: Callable[[], T], doing: str, *, seconds: float = _CALL_SECONDS) -> T:
         """What a small call of the client returns, which the client itself does not try again.
 
         Args:
             call: the call.
             doing: what it does, as in "making the repository".
+            seconds: how long one try may take.
 
         Raises:
             PushError: it is refused, or fails again and again.
@@ -178,7 +181,7 @@ class HubBranch:
         failures = 0
         while True:
             try:
-                return within(_CALL_SECONDS, call)
+                return within(seconds, call)
             except client_package().errors.HfHubHTTPError as error:
                 failures += 1
                 if failures_of.status_of(error) not in failures_of.PASSING or failures >= self.policy.tries:

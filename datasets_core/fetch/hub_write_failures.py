@@ -71,7 +71,7 @@ def refused(error: BaseException, *, repo_id: str, doing: str, token_sent: bool)
     response: Any = getattr(error, "response", None)
     is_unknown = "Invalid credentials" in str(response.headers.get("x-error-message") if response is not None else "")
     if status == 401 and (is_unknown or token_sent):
-        return InvalidTokenError("The Hub does not take the token that was sent", advice=_LOG_IN, repo_id=repo_id, status=401)
+        return bad_token(repo_id)
     if status == 401:
         return not_logged_in(repo_id)
     if status == 403:
@@ -87,6 +87,11 @@ def refused(error: BaseException, *, repo_id: str, doing: str, token_sent: bool)
     reason = f"was not pushed to: {doing} failed, the Hub answers {status}{said(error)}"
     advice = "Unset HF_HUB_DISABLE_XET, install hf_xet, and push again" if "xet" in said(error).lower() else _MEND
     return PushError(repo_id, reason, advice, status=status)
+
+
+def bad_token(repo_id: str) -> InvalidTokenError:
+    """The error of a push by somebody whom the Hub does not know."""
+    return InvalidTokenError("The Hub does not take the token that was sent", advice=_LOG_IN, repo_id=repo_id, status=401)
 
 
 def not_logged_in(repo_id: str) -> InvalidTokenError:
