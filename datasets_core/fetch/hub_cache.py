@@ -173,6 +173,9 @@ class HubCache:
         blob, path = self.blob_path(repo_id, file.etag), self.snapshot_path(repo_id, sha, file.path)
         if _is_linked(path, blob):
             return path
+        folder, home = os.path.dirname(path), self.folder(repo_id)
+        if os.path.realpath(folder) != os.path.join(os.path.realpath(home), os.path.relpath(folder, home)):
+            raise DatasetDiskError(folder, "a folder on the way there is a link, and a snapshot stands in its repository alone")
         temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
         with files.disk_errors(path, needed=file.size):
             os.makedirs(os.path.dirname(path), exist_ok=True)
