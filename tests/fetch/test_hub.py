@@ -6,6 +6,7 @@ import pickle
 import shutil
 import socket
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -276,8 +277,9 @@ def test_where_the_hub_told_the_commit_no_older_one_is_taken(hub: Any, asking: C
     before = asking().commit("org/name")
     repo.commit({"new.csv": "a\n"})
     hub.fail(hub.faults.status(500), "tree", times=None)
-    with pytest.raises(HubUnreachableError, match=f"the commit {repo.sha}, which 'main' is by now"):
+    with pytest.raises(HubUnreachableError, match=f"the commit {repo.sha}, which 'main' is by now") as caught:
         asking().commit("org/name")
+    assert caught.value.commit == repo.sha
     assert HubCache(str(hub.cache_dir)).ref("org/name", "main") == before.sha
 
 
@@ -308,6 +310,40 @@ def test_a_hub_that_is_not_well_is_waited_for_as_long_as_a_silent_one(
         asking().commit("org/name")
     assert len(hub.requests) == tries
     assert all(pause <= 5 for pause in clock.pauses) == (not headers)
+
+
+def test_a_busy_hub_is_not_waited_for_long_where_the_cache_answers(
+    hub: Any, asking: Callable[..., Hub], clock: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    repo = hub.repo("org/name", FILES)
+    before = asking().commit("org/name")
+    hub.fail(hub.faults.status(503, Retry_After="20"), times=None)
+    assert asking().commit("org/name") == before
+    assert clock.pauses == []
+    assert "it answers 503" in caplog.text
+    hub.rules.clear()
+    repo.commit({"new.csv": "a\n"})
+    hub.fail(hub.faults.status(429, Retry_After="3"), "info", times=2)
+    assert asking().commit("org/name").sha == repo.sha
+    assert clock.pauses == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("kind", ["info", "tree"])
+def test_a_hub_that_drips_is_given_up_in_time(hub: Any, asking: Callable[..., Hub], kind: str) -> None:
+    hub.repo("org/name", FILES)
+    hub.fail(hub.faults.dripping(), kind, times=None)
+    begin = time.monotonic()
+    with config.using(hub_timeout_seconds=0.3), pytest.raises(HubUnreachableError, match="too slowly"):
+        asking().commit("org/name")
+    assert time.monotonic() - begin < 3
+
+
+def test_info_and_tree_go_over_the_proxy_that_is_named(hub: Any) -> None:
+    repo = hub.repo("org/name", FILES)
+    downloads = DownloadConfig(proxies={"http": hub.url})  # the small Hub is its own proxy: it reads the path alone
+    with config.using(hub_endpoint="http://hub.invalid"):
+        assert Hub.of(config=downloads).commit("org/name").sha == repo.sha
+    assert hub.counts() == {"info": 1, "tree": 1}
 
 
 def test_the_type_of_the_client_for_resolved_revisions_is_its_commit(hub: Any) -> None:

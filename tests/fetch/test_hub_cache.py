@@ -228,3 +228,14 @@ def test_what_the_client_learned_to_be_absent_is_absent(hub: Any) -> None:
     assert cache.is_absent("org/name", repo.sha, "no/such.csv")
     assert not cache.is_absent("org/name", repo.sha, "a.csv")
     assert not cache.is_absent("org/name", repo.sha, "../a")
+
+
+def test_a_snapshot_does_not_lead_out_of_its_repository(tmp_path: Path) -> None:
+    cache, outside = HubCache(str(tmp_path / "hub")), tmp_path / "outside"
+    outside.mkdir()
+    home = Path(cache.folder("org/name"))
+    home.mkdir(parents=True)
+    (home / "snapshots").symlink_to(outside)
+    with pytest.raises(DatasetDiskError, match="is a link"):
+        cache.link("org/name", "a" * 40, HubFile("data/a.csv", 1, "b" * 40))
+    assert list(outside.iterdir()) == []

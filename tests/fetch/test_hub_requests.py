@@ -3,6 +3,7 @@
 import json
 import random
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -83,6 +84,54 @@ def test_a_silent_hub_is_given_up_in_time(hub: Any, asking: HubRequests, at: int
     with config.using(hub_timeout_seconds=0.3), pytest.raises(UnansweredError, match="the server is silent"):
         asking.answer(f"{hub.url}/api/datasets/org/name")
     assert time.monotonic() - begin < 2
+
+
+@pytest.mark.usefixtures("small_tries")
+def test_a_hub_that_drips_is_as_one_that_is_silent(hub: Any, asking: HubRequests) -> None:
+    hub.repo("org/name")
+    hub.fail(hub.faults.dripping(), "info", times=None)
+    begin = time.monotonic()
+    with pytest.raises(UnansweredError, match="sends too slowly"):
+        asking.answer(f"{hub.url}/api/datasets/org/name")
+    assert time.monotonic() - begin < 2
+
+
+@pytest.mark.usefixtures("small_tries")
+def test_a_long_answer_has_the_time_that_its_bytes_need(site: Any, faults: Any, policy: RetryPolicy) -> None:
+    body = b"[" + b"0," * 50_000 + b"0]"
+
+    def by_and_by(handler: Any, page: Any) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        for start in range(0, len(body), 20_000):
+            threading.Event().wait(0.12)
+            handler.wfile.write(body[start : start + 20_000])
+
+    site.pages["/api/long"] = faults.page(faults=[by_and_by])
+    assert requests_to(site.url, policy).answer(f"{site.url}/api/long").body == body
+
+
+def test_a_pause_that_is_asked_for_is_cut_and_the_pauses_end(hub: Any, asking: HubRequests, clock: Any) -> None:
+    hub.repo("org/name")
+    hub.fail(hub.faults.status(429, Retry_After="100000"), "info", times=2)
+    assert asking.answer(f"{hub.url}/api/datasets/org/name").status == 200
+    assert clock.pauses == [60.0, 60.0]
+    hub.fail(hub.faults.status(429, Retry_After="100000"), "info", times=None)
+    with pytest.raises(UnansweredError, match="429"):
+        asking.answer(f"{hub.url}/api/datasets/org/name")
+    assert clock.pauses[2:] == [60.0, 60.0]
+
+
+@pytest.mark.parametrize(("asked", "pauses"), [("20", []), ("4", [4.0, 4.0]), ("0", [0.0] * 4)])
+def test_a_hub_is_waited_for_with_the_patience_that_is_given(
+    hub: Any, asking: HubRequests, clock: Any, asked: str, pauses: list[float]
+) -> None:
+    hub.repo("org/name")
+    hub.fail(hub.faults.status(503, Retry_After=asked), "info", times=None)
+    with pytest.raises(UnansweredError, match="503"):
+        asking.answer(f"{hub.url}/api/datasets/org/name", lambda: 10.0)
+    assert clock.pauses == pauses
 
 
 @pytest.mark.usefixtures("small_tries")
@@ -167,6 +216,18 @@ def test_pages_that_make_no_listing_are_refused(items: list[Any], links: dict[in
     with pytest.raises(HubError, match="org/name") as caught:
         list(paged(ask, url, "org/name"))
     assert found in str(caught.value)
+
+
+def test_pages_that_do_not_end_are_refused() -> None:
+    ask, asked, url = pages(*([0] for _ in range(900)))
+    with pytest.raises(HubError, match="pages do not end"):
+        list(paged(ask, url, "org/name"))
+    assert len(asked) < 230
+
+
+def test_small_pages_of_many_files_are_read() -> None:
+    ask, _, url = pages(*([0] * 5 for _ in range(200)))
+    assert len(list(paged(ask, url, "org/name"))) == 1000
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>log in</html>", b"\xff", b"[" * 100_000])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
+from datasets_core import config
 from datasets_core.errors import HubUnreachableError
 from datasets_core.fetch.parallel import Watch
 
@@ -117,3 +119,15 @@ def test_a_hub_that_is_away_is_not_waited_for_by_each_file(hub, repo, snapshot, 
     with pytest.raises(HubUnreachableError):
         fetched(files)
     assert len(clock.pauses) <= len(FILES)
+
+
+@pytest.mark.parametrize("fault", ["hanging", "dripping"])
+def test_a_batch_that_does_not_come_in_time_is_done_without(hub, repo, snapshot, fault):
+    files = snapshot()
+    hub.fail(getattr(hub.faults, fault)(), "lfs-batch", times=None)
+    hub.forget()
+    begin = time.monotonic()
+    with config.using(hub_timeout_seconds=0.3):
+        assert fetched(files) == FILES
+    assert time.monotonic() - begin < 3
+    assert hub.counts() == {"lfs-batch": 1, "resolve": 5, "storage": 5}

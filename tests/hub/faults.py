@@ -50,6 +50,7 @@ class Answer:
         cut: how many bytes of the body are sent before the connection ends; None for all of them.
         is_reset: whether the connection ends as by a crash instead of a close.
         hangs: whether nothing more comes, then.
+        drips: seconds between two bytes of the body; None for all of it at once.
     """
 
     status: int = 200
@@ -60,6 +61,7 @@ class Answer:
     is_reset: bool = False
     hangs: bool = False
     is_silent: bool = False
+    drips: float | None = None
 
 
 class Fault(Protocol):
@@ -100,6 +102,11 @@ def redirected(url: str, code: int = 302) -> Fault:
 def hanging(at: int | None = None) -> Fault:
     """Nothing comes; or nothing after `at` bytes of the body. It ends when the Hub is closed."""
     return lambda right: replace(right, cut=at, hangs=True, is_silent=at is None)
+
+
+def dripping(seconds: float = 0.02) -> Fault:
+    """The right answer, byte by byte, with a pause before each."""
+    return lambda right: replace(right, drips=seconds)
 
 
 def dropped() -> Fault:

@@ -47,7 +47,11 @@ class _Handler(BaseHTTPRequestHandler):
             reason = http.HTTPStatus(answer.status).phrase
             head = f"HTTP/1.1 {answer.status} {reason}\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
             body = b"" if self.command == "HEAD" or answer.status == 304 else answer.body[: answer.cut]
-            self.connection.sendall(head.encode("latin-1", "replace") + b"\r\n" + body)
+            head_bytes = head.encode("latin-1", "replace") + b"\r\n"
+            if answer.drips is not None:
+                self._drip(head_bytes, body, answer.drips)
+            else:
+                self.connection.sendall(head_bytes + body)
         if answer.hangs:
             self.server.closing.wait(60)
         if answer.is_reset:
@@ -55,6 +59,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.close()  # with no time to linger: a reset, as after a crash
         if answer.is_silent or answer.is_reset or answer.hangs:
             self.close_connection = True
+
+    def _drip(self, head: bytes, body: bytes, seconds: float) -> None:
+        self.connection.sendall(head)
+        for at in range(len(body)):
+            if self.server.closing.wait(seconds):
+                break
+            self.connection.sendall(body[at : at + 1])
 
     def log_message(self, format: str, *args: Any) -> None:
         return None

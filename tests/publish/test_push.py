@@ -442,6 +442,7 @@ def test_a_token_that_is_unknown_is_told(hub: Any) -> None:
         pushed(hub, {"train": [b"one"]}, token="hf_unknownTokenOfNobody")
 
     assert "hf_unknown" not in str(caught.value)
+    assert "token=False" not in str(caught.value)  # which nobody may push with
 
 
 def test_a_card_that_the_hub_refuses_is_told_with_its_line(hub: Any) -> None:

@@ -20,6 +20,7 @@ from datasets_core.errors import (
     BlockedVersionError,
     ConfigurationError,
     DatasetNotFoundError,
+    DatasetsCoreError,
     ExperimentalVersionWarning,
     HubUnreachableError,
     OfflineError,
@@ -351,3 +352,37 @@ def test_a_build_is_found_where_a_part_of_the_hub_cache_is_left(hub: Any) -> Non
     with config.using(offline=True):
         assert load_dataset("org/birds", split="train")["a"][:] == [1, 2]
         assert load_dataset("org/reviews", split="train")["v"][:] == ["en 1.0.0"]
+
+
+@pytest.mark.parametrize("form", ["name", "url", "part"])
+def test_an_older_build_does_not_stand_for_the_commit_that_the_hub_named(hub: Any, form: str) -> None:
+    repo = hub.repo("org/birds", {"train.csv": "a\n1\n"})
+    path = "org/birds" if form == "name" else "hf://datasets/org/birds"
+    load_dataset(path)
+    repo.commit({"train.csv": "a\n2\n"})
+    hub.fail(hub.faults.status(503), "tree" if form != "part" else "resolve", times=None)
+    with pytest.raises(DatasetsCoreError, match=repo.sha):
+        load_dataset(path, split="train")
+
+
+def test_an_older_build_of_a_script_does_not_stand_for_the_commit_that_the_hub_named(hub: Any) -> None:
+    repo = hub.repo("org/reviews", {"reviews.py": SCRIPT.format(version="1.0.0", supported=[])})
+    load_dataset("org/reviews", "de")
+    repo.commit({"reviews.py": SCRIPT.format(version="2.0.0", supported=[])})
+    for kind in ("tree", "resolve"):
+        hub.rules.clear()
+        hub.fail(hub.faults.status(503), kind, times=None)
+        with pytest.raises(DatasetsCoreError, match=repo.sha):
+            load_dataset("org/reviews", "de")
+
+
+def test_an_older_build_of_files_of_another_repository_does_not_stand_for_its_new_ones(hub: Any) -> None:
+    hub.repo("org/birds", {"README.md": "birds"})
+    other = hub.repo("org/other", {"x.csv": "a\n1\n"})
+    files = {"data_files": "hf://datasets/org/other/x.csv"}
+    assert load_dataset("org/birds", split="train", **files)["a"][:] == [1]
+    other.commit({"x.csv": "a\n2\n"})
+    hub.before(lambda request: None, "info")
+    hub.fail(hub.faults.status(503), "tree", times=None)
+    with pytest.raises(HubUnreachableError, match=other.sha):
+        load_dataset("org/birds", split="train", **files)
