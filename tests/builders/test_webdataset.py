@@ -170,3 +170,9 @@ def test_a_folder_of_tars_is_what_the_members_tell(tmp_path, names, columns):
     (tmp_path / "data" / "x.tar").write_bytes(tarred(*((name, b'{"x": 1}\n') for name in names)))
     found = load_dataset(os.fspath(tmp_path / "data"), split="train", cache_dir=os.fspath(tmp_path / "cache"))
     assert set(found.column_names) == columns
+
+
+def test_the_order_of_the_columns_does_not_depend_on_the_number_of_rows(load):
+    one = [("a.cls", b"1"), ("a.txt", b"x")]
+    assert load(tarred(*one)).column_names == ["cls", "txt", "__key__", "__url__"]
+    assert load(tarred(*one, ("b.cls", b"2"), ("b.txt", b"y"))).column_names == ["cls", "txt", "__key__", "__url__"]
