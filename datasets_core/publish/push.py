@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_README, _INFOS, _IGNORE = "README.md", "dataset_infos.json", ".gitignore"
+_README, _INFOS, _YAML, _IGNORE = "README.md", "dataset_infos.json", ".huggingface.yaml", ".gitignore"
 _BATCH_BYTES = 2 << 30
 _STREAM_FILES = 4
 _TRIES = 10
@@ -254,10 +254,13 @@ class _Commit:
         yield _README, texts.readme
         if texts.dataset_infos is not None:
             yield _INFOS, texts.dataset_infos
+        if texts.yaml is not None:
+            yield _YAML, texts.yaml
 
 
 def _state(writer: HubWriter, commit: HubCommit) -> RepositoryState:
-    return RepositoryState(writer.text(commit, _README), writer.text(commit, _INFOS), tuple(commit.files))
+    readme, infos, yaml = (writer.text(commit, name) for name in (_README, _INFOS, _YAML))
+    return RepositoryState(readme, infos, tuple(commit.files), yaml)
 
 
 @contextmanager

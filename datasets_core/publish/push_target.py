@@ -101,11 +101,13 @@ class RepositoryState:
         readme: the text of its card; None where it has none.
         dataset_infos: the text of its `dataset_infos.json`; None where it has none.
         paths: all its files.
+        yaml: the text of its `.huggingface.yaml`, whose keys take the place of those of the card; None where it has none.
     """
 
     readme: str | None
     dataset_infos: str | None
     paths: Sequence[str]
+    yaml: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +117,12 @@ class RepositoryTexts:
     Attributes:
         readme: the card.
         dataset_infos: the text of `dataset_infos.json`; None leaves it as it is, or absent.
+        yaml: the text of `.huggingface.yaml`; None leaves it as it is, or absent.
     """
 
     readme: str
     dataset_infos: str | None = None
+    yaml: str | None = None
 
 
 Shards = Mapping[str, Callable[[str], Iterator[LocalShard]]]
