@@ -29,8 +29,13 @@ class Place(Protocol):
 class _OnDisk:
     """What lies beside a script that is on this disk as a whole."""
 
-    is_file = staticmethod(os.path.isfile)
-    is_folder = staticmethod(os.path.isdir)
+    def is_file(self, path: str) -> bool:
+        """See `Place`."""
+        return os.path.isfile(path)
+
+    def is_folder(self, path: str) -> bool:
+        """See `Place`."""
+        return os.path.isdir(path)
 
 
 ON_DISK = _OnDisk()

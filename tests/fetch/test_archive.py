@@ -260,7 +260,9 @@ def test_rar_and_7z_are_to_be_unpacked_by_hand(path, kind):
             read(path)
 
 
-@pytest.mark.parametrize(("data", "words"), [(b"", "empty"), (b"a,b\n", "no archive"), (gzip.compress(b"a,b\n", mtime=0), "no tar")])
+@pytest.mark.parametrize(
+    ("data", "words"), [(b"", "empty"), (b"a,b\n", "no archive"), (gzip.compress(b"a,b\n", mtime=0), "no tar")]
+)
 def test_what_is_no_archive_is_told(path, data, words):
     path.write_bytes(data)
     with pytest.raises(ArchiveError, match=words):

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.rows.generator_rows import Recipe, made_of_batches
 from datasets_core.errors import CellCastError, DatasetGenerationError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
+from datasets_core.rows.generator_rows import Recipe, made_of_batches
 
 ROWS = st.lists(st.fixed_dictionaries({"n": st.none() | st.integers(-(2**63), 2**63 - 1), "t": st.none() | st.text()}))
 
