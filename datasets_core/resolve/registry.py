@@ -11,13 +11,14 @@ import importlib
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import DataFilesWarning, MissingDependencyError, PluginError, UnknownFormatError
+from datasets_core.meta.extensions import COMPRESSION, FORMATS, extensions
 
 GROUP = "datasets_core.builders"
 # The formats of this library in the order that wins a tie between extensions.  A checkout that is not installed has no entry
@@ -44,38 +45,6 @@ BUILT_IN = {
     "croissant": "datasets_core.builders.croissant:Croissant",
     "text": "datasets_core.builders.text:Text",
 }
-# What the modules of these formats say in EXTENSIONS: to ask each of them would import them all.
-_EXTENSIONS = {
-    "parquet": ".parquet .geoparquet .gpq",
-    "arrow": ".arrow",
-    "json": ".json .jsonl .ndjson",
-    "csv": ".csv .tsv",
-    "imagefolder": (
-        ".blp .bmp .dib .bufr .cur .pcx .dcx .dds .ps .eps .fit .fits .fli .flc .ftc .ftu .gbr .gif .grib "
-        ".png .apng .jp2 .j2k .jpc .jpf .jpx .j2c .icns .ico .im .iim .tif .tiff .jfif .jpe .jpg .jpeg .msp "
-        ".pcd .pxr .pbm .pgm .ppm .pnm .psd .bw .rgb .rgba .sgi .ras .tga .icb .vda .vst .webp .wmf .emf .xbm "
-        ".xpm"
-    ),
-    "audiofolder": (
-        ".mpg .aiff .au .avr .caf .flac .htk .svx .mat4 .mat5 .mpc2k .ogg .paf .pvf .raw .rf64 .sd2 .sds "
-        ".ircam .voc .w64 .wav .nist .wavex .wve .xi .mp3 .opus .3gp .3g2 .asf .flv .m4v .webm .f4v .wmv .wma "
-        ".ogm .mxf .nut"
-    ),
-    "videofolder": ".mpeg .avi .mp4 .mov .mkv",
-    "pdffolder": ".pdf",
-    "webdataset": ".tar",
-    "hdf5": ".hdf5 .h5",
-    "xml": ".xml",
-    "conll": ".conll .conllu",
-    "fasta": ".fa .fasta .fna .ffn .faa .frn .afa",
-    "fastq": ".fq .fastq",
-    "meshfolder": ".glb .gltf .ply .stl",
-    "niftifolder": ".nii .nii.gz",
-    "text": ".txt",
-}
-FORMATS = {extension: name for name, listed in _EXTENSIONS.items() for extension in listed.split()}
-COMPRESSION = frozenset((".gz", ".bz2", ".xz", ".lz4", ".zst", ".zip", ".tar", ".tgz", ".rar", ".7z"))
-
 _classes: dict[str, type[DatasetBuilder]] = {}
 _lock = threading.RLock()
 
@@ -120,20 +89,6 @@ def format_of(path: str) -> tuple[str, Mapping[str, Any]] | None:
         if found is not None:
             return found
     return None
-
-
-def extensions(path: str) -> Iterator[str]:
-    """The extensions of a path or URL, the last first, in lower case.
-
-    >>> list(extensions("https://x.org/a.CSV.gz?download=1"))
-    ['.gz', '.csv']
-    """
-    head = path.partition("::")[0]
-    if "://" in head and not head.startswith("hf://"):  # which has no queries: these are parts of names
-        head = head.partition("?")[0].partition("#")[0]
-    name = head.replace("\\", "/").rpartition("/")[2].lstrip(".")
-    for part in reversed(name.lower().split(".")[1:]):
-        yield f".{part}"
 
 
 def is_archive(path: str) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import DataFilesWarning, PluginError, UnknownFormatError
+from datasets_core.meta.extensions import FORMATS
 from datasets_core.resolve import registry
 
 
@@ -99,7 +100,7 @@ def test_the_extensions_of_built_in_formats_are_those_of_their_modules() -> None
     for name, home in registry.BUILT_IN.items():
         for extension in getattr(importlib.import_module(home.partition(":")[0]), "EXTENSIONS", {}):
             said.setdefault(extension, name)
-    assert said == registry.FORMATS
+    assert said == FORMATS
 
 
 @pytest.mark.parametrize("name", ["a.tar", "a.tar.gz", "a.tgz", "a.b.tar.zst"])
