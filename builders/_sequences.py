@@ -60,6 +60,7 @@ class SequenceBuilder(FileBuilder):
     """A builder whose rows are the records of files of sequences."""
 
     BUILDER_CONFIG_CLASS = SequenceConfig
+    streams = True
     all_columns: ClassVar[tuple[str, ...]]
 
     def records(self, source: Source, text: TextBytes) -> Iterator[Record]:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol, cast
 
+from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, FileFormatError, UnsafeArchiveError
-from datasets_core.fetch.decompress import open_decompressed
+from datasets_core.fetch.decompress import decompressed, open_decompressed
+from datasets_core.fetch.members import Budget
+from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_of, looks_like_html
 
 _FIRST_BYTES = 1 << 16
@@ -45,10 +49,25 @@ class Source:
     Attributes:
         path: the local file.
         name: the path or URL that errors name.
+        remote: where its bytes come from while they are read; None of a local file.
     """
 
     path: str
     name: str
+    remote: RemoteFile | None = None
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str], name: str, *, streams: bool) -> Source:
+        """A file to be read, which is fetched now where it is elsewhere; one that is large is not, if it can be read so.
+
+        Args:
+            path: the file.
+            name: see `name`.
+            streams: its reader can do with `open`.
+        """
+        if streams and isinstance(path, RemoteFile) and path.comes:
+            return cls("", name, path)
+        return cls(os.fspath(path), name)
 
     def fault(
         self, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
@@ -58,6 +77,8 @@ class Source:
 
     def open(self) -> ByteStream:
         """The file's bytes, decompressed if its first bytes say that it is compressed."""
+        if self.remote is not None:
+            return self._opened(self.remote)
         handle = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
         kind = kind_of(handle.read(HEAD_BYTES))
         handle.seek(0)
@@ -65,6 +86,18 @@ class Source:
             return handle
         handle.close()
         return _Checked(self, open_decompressed(self.path, name=self.name))
+
+    def _opened(self, remote: RemoteFile) -> ByteStream:
+        handle = cast(BinaryIO, remote.open("rb"))
+        try:
+            kind = kind_of(handle.read(HEAD_BYTES))
+            handle.seek(0)
+        except BaseException:
+            handle.close()
+            raise
+        if kind not in COMPRESSIONS:
+            return handle
+        return _Checked(self, decompressed(handle, path=self.name, budget=Budget(self.name, None, settings())))
 
 
 class _Checked(io.RawIOBase):

@@ -37,6 +37,8 @@ class FileBuilder(ArrowBasedBuilder):
     """
 
     seeks: ClassVar[bool] = False
+    streams: ClassVar[bool] = False
+    """Whether `read` can do with `Source.open`, and so without a local file."""
     config: Any
 
     def _info(self) -> DatasetInfo:
@@ -134,7 +136,7 @@ class FileBuilder(ArrowBasedBuilder):
     def _reached(self, path: str | os.PathLike[str], name: str, dl_manager: Any = None) -> Iterator[Source]:
         """What is to be read for an entry of `files`: what is elsewhere is fetched, and an archive unpacked, now."""
         if dl_manager is None or self._is_told(path, name):
-            yield Source(os.fspath(path), name)
+            yield Source.of(path, name, streams=self.streams)
             return
         for local, inner in self._unpacked(name, os.fspath(path), dl_manager):
             yield Source(os.fspath(local), inner)

@@ -62,6 +62,7 @@ class Conll(FileBuilder):
     """CoNLL files: a column of lists of text for each name."""
 
     BUILDER_CONFIG_CLASS = ConllConfig
+    streams = True
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""

@@ -250,6 +250,7 @@ class Csv(FileBuilder):
     """Files of separated values."""
 
     BUILDER_CONFIG_CLASS = CsvConfig
+    streams = True
     rereads = True
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:

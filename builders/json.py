@@ -85,6 +85,7 @@ class Json(FileBuilder):
     """JSON files."""
 
     BUILDER_CONFIG_CLASS = JsonConfig
+    streams = True
     rereads = True
     merge_columns = True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import warnings
@@ -12,11 +13,12 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from datasets_core.building.builder_config import BuilderConfig
-from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError
 from datasets_core.features.schema import Features
 
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
+from ._window import Window
 from .arrow import empty_batch, look_at_names, repeated
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".parquet": {}, ".geoparquet": {}, ".gpq": {}}
@@ -80,6 +82,7 @@ class Parquet(FileBuilder):
     """Parquet files; features that Hugging Face `datasets` left in their metadata are kept."""
 
     BUILDER_CONFIG_CLASS = ParquetConfig
+    streams = True
     seeks = True
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -107,8 +110,14 @@ def read_parquet(source: Source, options: ParquetConfig) -> Iterator[pa.RecordBa
     Raises:
         FileFormatError: the file is cut, altered, or no Parquet file; a column is not in it.
     """
-    with open(source.path, "rb") as handle:
-        head = handle.read(4096)
+    if source.remote is not None and _scans(options):
+        source = Source(os.fspath(source.remote), source.name)
+    with contextlib.closing(Window(source)) if source.remote is not None else open(source.path, "rb") as handle:
+        yield from _read(source, options, handle)
+
+
+def _read(source: Source, options: ParquetConfig, handle: Any) -> Iterator[pa.RecordBatch]:
+    head = handle.read(4096)
     if not head.startswith(_MAGIC):
         if not head:
             raise source.fault("is empty: it holds no Parquet footer", advice=_ADVICE)
@@ -116,7 +125,7 @@ def read_parquet(source: Source, options: ParquetConfig) -> Iterator[pa.RecordBa
             refuse_foreign(source, head, "a Parquet file")
     row = 0
     try:
-        schema, batches = _filtered(source, options) if _scans(options) else _plain(source, options)
+        schema, batches = _filtered(source, options) if _scans(options) else _plain(source, options, handle)
         look_at_names(schema)
         if (twice := repeated(schema.names)) is not None:
             raise ValueError(f"two of its columns are named {twice!r}")
@@ -125,7 +134,7 @@ def read_parquet(source: Source, options: ParquetConfig) -> Iterator[pa.RecordBa
             row += batch.num_rows
             if batch.num_rows:
                 yield batch
-    except FileFormatError:
+    except DatasetsCoreError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, EOFError) as error:
         reason = " ".join(str(error).split())
@@ -138,18 +147,38 @@ def _scans(options: ParquetConfig) -> bool:
     return options.filters is not None or options.fragment_scan_options is not None
 
 
-def _plain(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _plain(source: Source, options: ParquetConfig, handle: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
 
     file = pq.ParquetFile(  # not mapped: a mapped file that is cut while it is read kills the process
-        source.path, memory_map=False, pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True
+        handle if isinstance(handle, Window) else source.path,
+        memory_map=False,
+        pre_buffer=False,
+        buffer_size=_BUFFER_BYTES,
+        page_checksum_verification=True,
     )
     schema = file.schema_arrow
     columns = _columns(source, schema, options.columns)
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
     rows = options.batch_size or _batch_rows(file.metadata)
-    return schema, (_ordered(batch, schema) for batch in _whole(file, file.iter_batches(rows, columns=columns)))
+    if isinstance(handle, Window):
+        batches = _by_groups(file, handle, rows, columns)
+    else:
+        batches = file.iter_batches(rows, columns=columns)
+    return schema, (_ordered(batch, schema) for batch in _whole(file, batches))
+
+
+def _by_groups(file: Any, window: Window, rows: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    """The batches of one row group after the other, each of which is had by one read: its columns lie side by side."""
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        chunks = [group.column(place) for place in range(group.num_columns)]
+        wanted = [each for each in chunks if columns is None or each.path_in_schema.partition(".")[0] in columns] or chunks
+        starts = [min(each.dictionary_page_offset or each.data_page_offset, each.data_page_offset) for each in wanted]
+        ends = [start + each.total_compressed_size for start, each in zip(starts, wanted, strict=True)]
+        window.load(min(starts, default=0), max(ends, default=0))
+        yield from file.iter_batches(rows, row_groups=[number], columns=columns)
 
 
 def _whole(file: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

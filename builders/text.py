@@ -57,6 +57,7 @@ class Text(FileBuilder):
     """Text files: one column, `text`."""
 
     BUILDER_CONFIG_CLASS = TextConfig
+    streams = True
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""

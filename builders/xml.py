@@ -36,6 +36,7 @@ class Xml(FileBuilder):
     """XML files: one column, `xml`, and one row a file."""
 
     BUILDER_CONFIG_CLASS = XmlConfig
+    streams = True
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""

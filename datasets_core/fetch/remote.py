@@ -44,6 +44,10 @@ class Access:
         """The bytes of a URL."""
         return open(self.fetched(url), "rb")
 
+    def comes(self, url: str) -> bool:
+        """Whether the file of a URL is better read as it comes than fetched: it is large, and not here."""
+        return False
+
     def member(self, url: str, inner: str) -> str:
         """Where one file or folder of what a URL unpacks to is on this disk; `inner` is "" for all of it."""
         place = self.unpacked(url)
@@ -94,6 +98,11 @@ class RemoteFile(os.PathLike[str]):
     def is_member(self) -> bool:
         """Whether it stands for one file or folder of an archive."""
         return bool(self._inner)
+
+    @property
+    def comes(self) -> bool:
+        """Whether it is better read as it comes, by `open`, than fetched to be read by its path: it is large, and not here."""
+        return self.is_plain and self._access.comes(self._url)
 
     def unpacked(self) -> RemoteFile:
         """What the file unpacks to."""

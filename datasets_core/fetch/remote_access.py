@@ -73,6 +73,10 @@ class Downloads(Protocol):
         """Say that the file of a URL, which is here now, was fetched whole."""
         ...
 
+    def comes(self, url: str) -> bool:
+        """Whether the file of a URL is large, and need not be had whole."""
+        ...
+
     def is_enforced(self, url: str) -> bool:
         """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
         ...
@@ -122,6 +126,11 @@ class StreamedAccess(Access):
         if self._downloads.known.said.first(f"whole\n{url}"):
             self._downloads.tell_whole(url, is_folder=False)
         return path
+
+    def comes(self, url: str) -> bool:
+        """See `Access.comes`."""
+        known = self._downloads.known.fetched.get(url)
+        return (known is None or not os.path.exists(known)) and self._downloads.comes(url)
 
     # -- as they come --------------------------------------------------------------------------------------------------
 

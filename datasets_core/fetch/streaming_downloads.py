@@ -26,6 +26,7 @@ from datasets_core.redact import redact
 
 logger = logging.getLogger(__name__)
 
+_FETCHED_BYTES = 16 << 20  # smaller files are had at once, and kept for the next time
 _AGAIN = "Load it again later, or tell the owner of the repository"
 
 
@@ -284,6 +285,14 @@ class StreamingDownloadManager(DownloadManager):
     def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
         """The path of a file that `write(path)` makes once."""
         return self._extractions().keep(identity, name, write)
+
+    def comes(self, url: str) -> bool:
+        """Whether the file of a URL is large, and need not be had whole: one in LFS on the Hub, which is not in its cache."""
+        if not is_hub_url(url) or self.is_enforced(url):
+            return False
+        listed = self._hub.listed_record(url)
+        is_large = listed.checksum is not None and listed.num_bytes is not None and listed.num_bytes > _FETCHED_BYTES
+        return is_large and self.held(url) is None
 
     def is_enforced(self, url: str) -> bool:
         """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""

@@ -11,6 +11,7 @@ import pytest
 
 from datasets_core import Value, config, load_dataset
 from datasets_core.errors import DatasetsCoreError
+from datasets_core.fetch import streaming_downloads
 
 FORMATS = {
     "csv": lambda shapes, n: shapes.csv(n),
@@ -238,3 +239,56 @@ def test_workers_of_a_loader_share_the_files(hub: Any, hub_shapes: ModuleType) -
     stream = load_dataset("org/data", split="train", streaming=True).with_format("torch")
     loader = torch_data.DataLoader(stream, num_workers=2)
     assert sorted(int(row["a"]) for row in loader) == [0, 1, 2, 3]
+
+
+def _numbers(shapes: ModuleType, kind: str) -> bytes | str:
+    if kind == "tar":
+        return shapes.tarred({f"{n:05}.{part}": "7" * 900 + str(n) for n in range(200) for part in ("txt", "label.txt")})
+    values = {"a": list(range(40_000)), "b": [f"{n * 7919}" * 3 for n in range(40_000)]}
+    if kind == "parquet":
+        return shapes.parquet(values, row_group=5_000)
+    rows = [f'{{"a": {a}, "b": "x{b}"}}\n' if "json" in kind else f"{a},x{b}\n" for a, b in zip(*values.values(), strict=True)]
+    text = ("" if "json" in kind else "a,b\n") + "".join(rows)
+    return shapes.gz(text) if kind.endswith("gz") else text
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl", "jsonl.gz", "txt", "tar"])
+def test_large_files_are_read_as_they_come(
+    kind: str, hub: Any, hub_shapes: ModuleType, same_as_built: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming_downloads, "_FETCHED_BYTES", 100_000)
+    hub.repo("org/data", {f"train-0.{kind}": _numbers(hub_shapes, kind)}, lfs=True)
+    stream = load_dataset("org/data", split="train", streaming=True)
+    first = next(iter(stream))
+    assert not [path for path in hub.home.rglob("blobs/*") if path.stat().st_size > 100_000]
+    rows = same_as_built("org/data")
+    assert len(rows) >= 200
+    state = pickle.loads(pickle.dumps(stream))
+    assert next(iter(state)) == first
+
+
+def test_of_a_large_parquet_file_the_first_row_is_a_few_ranges(
+    hub: Any, hub_shapes: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming_downloads, "_FETCHED_BYTES", 100_000)
+    hub.repo("org/data", {"train-0.parquet": _numbers(hub_shapes, "parquet")}, lfs=True)
+    stream = load_dataset("org/data", split="train", streaming=True)
+    hub.forget()
+    assert next(iter(stream))["a"] == 0
+    assert hub.counts()["storage"] <= 4
+    hub.forget()
+    assert [row["a"] for row in stream] == list(range(40_000))
+    assert hub.counts()["storage"] <= 4
+
+
+def test_a_large_file_that_breaks_off_is_gone_on_with(
+    hub: Any, hub_shapes: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming_downloads, "_FETCHED_BYTES", 100_000)
+    hub.repo("org/data", {"train-0.csv": _numbers(hub_shapes, "csv")}, lfs=True)
+    hub.fail(hub.faults.cut(300_000), "storage")
+    stream = load_dataset("org/data", split="train", streaming=True)
+    assert [row["a"] for row in stream] == list(range(40_000))
+    hub.fail(hub.faults.wrong(), "storage", times=None)
+    with pytest.raises(DatasetsCoreError):
+        list(stream)
