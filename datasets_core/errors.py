@@ -1034,7 +1034,6 @@ class HubUnreachableError(OfflineError, HubError):
         reason: why it could not be had.
         repo_id, revision: whose it is.
         status: what the server answered, where it did.
-        advice: one thing to do, as a sentence without its stop.
         commit: what the revision means by now, where the Hub told that much: nothing of another commit will do.
     """
 
@@ -1046,14 +1045,11 @@ class HubUnreachableError(OfflineError, HubError):
         repo_id: str,
         revision: str | None = None,
         status: int | None = None,
-        advice: str | None = None,
         commit: str | None = None,
     ) -> None:
         self.url, self.reason, self.repo_id, self.revision, self.status = url, reason, repo_id, revision, status
         self.commit = commit
-        DatasetsCoreError.__init__(
-            self, f"{url}: {reason}. {advice or 'Check the connection and HF_ENDPOINT, then run again'}."
-        )
+        DatasetsCoreError.__init__(self, f"{url}: {reason}. Check the connection and HF_ENDPOINT, then run again.")
 
 
 class EmptyRepositoryError(DataFilesNotFoundError, HubError):

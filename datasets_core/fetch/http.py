@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 from datasets_core._version import __version__
 from datasets_core.config import settings
 from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError
+from datasets_core.fetch.retry import pause_asked
 from datasets_core.redact import redact, redact_text
 
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -28,7 +28,6 @@ _PORTS = {"http": 80, "https": 443}
 _HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers that are no secret
 _OK = {200, 206, 304, 416}
 _MOST_DRAINED = 1 << 16
-_RESET = re.compile(r"\bt=(\d+)")  # of `ratelimit: "api";r=0;t=55`, by which the Hub says when it counts anew
 OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
 
 
@@ -381,7 +380,10 @@ def next_hop(url: str, here: str, location: str | None, credentials: Credentials
     """
     if not location:
         raise DownloadError(redact(url), "the server redirects to nowhere")
-    following = urljoin(here, location)
+    try:
+        following = urljoin(here, location)
+    except ValueError:
+        following = f"http:{location}" if location.startswith("//") else location
     try:
         origin = origin_of(following)
     except DownloadError as error:
@@ -398,9 +400,7 @@ def _check_status(shown: str, response: Any) -> None:
     if status in _OK:
         return
     if status in _TRY_AGAIN:
-        reset = _RESET.search(response.headers.get("ratelimit") or "")
-        asked = response.headers.get("retry-after") or (reset[1] if reset else None)
-        raise TransientError(f"the server answers {status}", status=status, retry_after=asked)
+        raise TransientError(f"the server answers {status}", status=status, retry_after=pause_asked(response.headers))
     if status in (404, 410):
         raise UrlNotFoundError(shown, f"the server answers {status}, not found", status=status, advice="Check the address")
     if status in (401, 403):

@@ -22,7 +22,7 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.http import Credentials, origin_of, proxied
 from datasets_core.fetch.hub_cache import HubCache
-from datasets_core.fetch.hub_listing import HubCommit, HubFile, check_case, is_inner_path, listed_files, malformed
+from datasets_core.fetch.hub_listing import HubCommit, HubFile, check_case, is_inner_path, listed_files, malformed, shown
 from datasets_core.fetch.hub_refusals import refusal
 from datasets_core.fetch.hub_requests import HubAnswer, HubRequests, check_endpoint, checked_token, paged
 from datasets_core.fetch.hub_requests import UnansweredError as UnansweredError
@@ -42,7 +42,11 @@ OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to ask the Hub"
 
 
 class Hub:
-    """The Hub at one address, for one user.  What is cheap to make again is not kept: a copy in another process has no token.
+    """The Hub at one address, for one user.
+
+    A copy of it, in another process or a file, has no token of its own: it sends what the user is logged in with, if anything.
+    Who carries a token to the workers is the `DownloadConfig` of a builder, or of a stream, where `token=` gave one: then that
+    stands in their pickles.
 
     Args:
         endpoint: the address.
@@ -190,7 +194,7 @@ class Hub:
         if is_commit(wanted):
             files = self.cache.listing(repo_id, wanted)
             if files is not None:
-                return HubCommit(repo_id, wanted, wanted, files)
+                return self._checked(HubCommit(repo_id, wanted, wanted, files))
         if local_only or self.local_only or settings().offline:
             return self._offline(repo_id, wanted)
         meant = wanted
@@ -198,7 +202,7 @@ class Hub:
             named = repo_id  # what the Hub calls it today
             if not is_commit(wanted):
                 meant, named = self._resolved(repo_id, wanted)
-            found = HubCommit(repo_id, meant, wanted, self._listed(repo_id, meant, named, wanted))
+            found = self._checked(HubCommit(repo_id, meant, wanted, self._listed(repo_id, meant, named, wanted)))
         except UnansweredError as error:
             # Where the Hub said which commit it is, no older one will do, here or for whoever catches this.
             known = self.known(repo_id, meant)
@@ -220,7 +224,12 @@ class Hub:
         listed, is_whole = self.cache.listing(repo_id, sha), True
         if listed is None:
             listed, is_whole = self.cache.snapshot_listing(repo_id, sha), False
-        return None if listed is None else HubCommit(repo_id, sha, revision, listed, is_whole)
+        return None if listed is None else self._checked(HubCommit(repo_id, sha, revision, listed, is_whole))
+
+    def _checked(self, commit: HubCommit) -> HubCommit:
+        if not self.cache.tells_case():
+            check_case(commit.files, commit.repo_id)
+        return commit
 
     def _offline(self, repo_id: str, revision: str) -> HubCommit:
         known = self.known(repo_id, revision)
@@ -258,8 +267,8 @@ class Hub:
         answer = self._fetched(url, repo_id, revision, meant=revision)
         info = answer.json(repo_id)
         sha = info.get("sha") if isinstance(info, dict) else info
-        if not isinstance(sha, str) or not is_commit(sha):
-            raise malformed(repo_id, f"is given {ascii(sha)[:200]} as the commit of {revision!r}")
+        if not isinstance(info, dict) or not isinstance(sha, str) or not is_commit(sha):
+            raise malformed(repo_id, f"is given {shown(sha)} as the commit of {revision!r}")
         named = info.get("id")
         if answer.url == url or not isinstance(named, str) or not is_repo_id(named) or named.lower() == repo_id.lower():
             return sha, repo_id
@@ -272,8 +281,6 @@ class Hub:
             first = f"{self._api_url(named, 'tree', sha)}?recursive=true&expand=false"
             files = listed_files(paged(lambda url: self._fetched(url, repo_id, revision, meant=sha), first, repo_id), repo_id)
             self.cache.keep_listing(repo_id, sha, files)
-        if not self.cache.tells_case():
-            check_case(files, repo_id)
         return files
 
     def _fetched(self, url: str, repo_id: str, revision: str, *, meant: str) -> HubAnswer:
@@ -285,7 +292,8 @@ class Hub:
             answer = self.answer(url, patience)
         if answer.status == 200:
             return answer
-        who = {"repo_id": repo_id, "endpoint": self.endpoint, "revision": revision, "token": self.token()}
+        known = [ref for ref in self.cache.refs(repo_id) if ref != revision]
+        who = {"repo_id": repo_id, "endpoint": self.endpoint, "revision": revision, "token": self.token(), "known": known}
         raise refusal(answer.status, answer.headers, **who)  # type: ignore[arg-type]
 
     def answer(self, url: str, patience: Callable[[], float | None] = lambda: None) -> HubAnswer:

@@ -14,9 +14,9 @@ from datasets_core.fetch import hub_write_failures as failures_of
 from datasets_core.fetch.http import TransientError, transport_failures
 from datasets_core.fetch.hub import Hub, UnansweredError, client_package
 from datasets_core.fetch.hub_files import read_small
-from datasets_core.fetch.hub_listing import HubCommit, listed_files, malformed
+from datasets_core.fetch.hub_listing import HubCommit, listed_files, malformed, shown
 from datasets_core.fetch.hub_refusals import refusal
-from datasets_core.fetch.hub_url import DEFAULT_REVISION, is_repo_id
+from datasets_core.fetch.hub_url import DEFAULT_REVISION, is_commit, is_repo_id
 from datasets_core.fetch.retry import RetryPolicy
 
 T = TypeVar("T")
@@ -100,15 +100,17 @@ class HubBranch:
             raise failures_of.bad_token(self.repo_id) if isinstance(found, InvalidTokenError) else found
         info = answer.json(self.repo_id)
         try:
-            sha, siblings = str(info["sha"]), [dict(each) for each in info["siblings"]] if info.get("siblings") else None
+            sha, siblings = info["sha"], [dict(each) for each in info["siblings"]] if info.get("siblings") else None
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             raise malformed(self.repo_id, "is described by something else than a repository is") from error
+        if not isinstance(sha, str) or not is_commit(sha):
+            raise malformed(self.repo_id, f"is given {shown(sha)} as the commit of {self.branch!r}")
         if answer.url != url and is_repo_id(str(info.get("id"))):  # it has another name by now
             self.repo_id = str(info["id"])
         return self._listed(sha, siblings)
 
     def _listed(self, sha: str, siblings: Sequence[Mapping[str, Any]] | None) -> HubCommit:
-        if siblings is not None and {each.get("rfilename") for each in siblings} == {".gitattributes"}:
+        if siblings is not None and [each.get("rfilename") for each in siblings] == [".gitattributes"]:
             return HubCommit(self.repo_id, sha, self.branch, {})  # as each begins; sizes are not told by every Hub
         items = [
             {
@@ -146,7 +148,10 @@ class HubBranch:
     def _user(self) -> str:
         if self.hub.token() is None:  # else the client looks for one that was not to be used
             raise failures_of.not_logged_in(self.repo_id)
-        return str(self.tried(self.api.whoami, "asking who you are", seconds=_QUESTION_SECONDS)["name"])
+        name = self.tried(lambda: self.api.whoami()["name"], "asking who you are", seconds=_QUESTION_SECONDS)
+        if not isinstance(name, str) or "/" in name or not is_repo_id(f"{name}/{self.repo_id}"):
+            raise malformed(self.repo_id, f"is pushed by a user whom the Hub calls {shown(name)}")
+        return name
 
     def _create(self, private: bool | None) -> None:
         def create() -> None:
@@ -206,9 +211,10 @@ def within(seconds: float, call: Callable[[], T]) -> T:
 
     Raises:
         TransientError: there was no answer.
+        GarbledAnswerError: there was one that makes no sense.
     """
     try:
-        with transport_failures():
+        with transport_failures(), failures_of.garbled_answers():
             return due.done_by(time.monotonic() + seconds, call)
     except due.Overdue as error:
         due.check()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import reprlib
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +17,16 @@ _OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PART = r"(?!\.{1,2}(?:/|\Z))[^/\\\0\ud800-\udfff]+"  # halves of letters are in no file's name
 _INNER_PATH = re.compile(rf"(?![A-Za-z]:/){_PART}(?:/{_PART})*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_LONGEST_PATH = 4096  # bytes, as Linux and git have it
+_MOST_PARTS = 256
+_MOST_LETTERS = 1 << 28  # in the paths of one listing
+_LARGEST = (1 << 63) - 1
+_LONGEST_SHOWN = 200
 _ADVICE = "Nothing was taken from it: tell its owner, or see that HF_ENDPOINT is the address of a Hub"
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _LONGEST_SHOWN + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,42 +94,47 @@ def listed_files(items: Iterable[object], repo_id: str) -> dict[str, HubFile]:
     3
     """
     files: dict[str, HubFile] = {}
+    length = 0
     for item in items:
         if not isinstance(item, dict):
-            raise malformed(repo_id, f"has a listing with {_shown(item)} in place of a file")
+            raise malformed(repo_id, f"has a listing with {shown(item)} in place of a file")
         if item.get("type") != "file":
             continue
         file = _file_of(item, repo_id)
         if file.path in files:
-            raise malformed(repo_id, f"has a listing with {_shown(file.path)} twice in it")
+            raise malformed(repo_id, f"has a listing with {shown(file.path)} twice in it")
         files[file.path] = file
-    folders: set[str] = set()
-    for path in files:
-        above = path.rpartition("/")[0]
-        while above and above not in folders:
-            folders.add(above)
-            above = above.rpartition("/")[0]
-    if not folders.isdisjoint(files):
-        raise malformed(repo_id, f"has a listing in which {_shown(min(folders & files.keys()))} is both a file and a folder")
-    return dict(sorted(files.items()))
+        length += len(file.path)
+        if length > _MOST_LETTERS:
+            raise malformed(repo_id, f"has a listing whose paths have more than {_MOST_LETTERS:,} letters")
+    paths = sorted(files)
+    for path in paths:
+        at = bisect_left(paths, f"{path}/")
+        if at < len(paths) and paths[at].startswith(f"{path}/"):
+            raise malformed(repo_id, f"has a listing in which {shown(path)} is both a file and a folder")
+    return {path: files[path] for path in paths}
 
 
 def _file_of(item: Mapping[str, Any], repo_id: str) -> HubFile:
     path = item.get("path")
     if not isinstance(path, str) or not is_inner_path(path):
-        raise malformed(repo_id, f"has a listing with the path {_shown(path)}, which is none inside a repository")
+        raise malformed(repo_id, f"has a listing with the path {shown(path)}, which is none inside a repository")
+    if len(os.fsencode(path)) > _LONGEST_PATH or path.count("/") >= _MOST_PARTS:
+        found = f"of {len(path):,} letters and {path.count('/') + 1:,} parts, {shown(path)}"
+        limits = f"{_LONGEST_PATH:,} bytes and {_MOST_PARTS} parts"
+        raise malformed(repo_id, f"has a listing with a path {found}, where no disk holds more than {limits}")
     lfs = item.get("lfs")
     if lfs is not None and not isinstance(lfs, Mapping):
-        raise malformed(repo_id, f"has a listing with {_shown(lfs)} as the LFS record of {_shown(path)}")
+        raise malformed(repo_id, f"has a listing with {shown(lfs)} as the LFS record of {shown(path)}")
     size, oid, sha256 = item.get("size"), item.get("oid"), None
     if lfs:
         size, sha256 = lfs.get("size", size), lfs.get("oid", lfs.get("sha256"))
         if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256):
-            raise malformed(repo_id, f"has a listing with the sha256 {_shown(sha256)} for {_shown(path)}")
-    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-        raise malformed(repo_id, f"has a listing with the size {_shown(size)} for {_shown(path)}")
+            raise malformed(repo_id, f"has a listing with the sha256 {shown(sha256)} for {shown(path)}")
+    if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= _LARGEST:
+        raise malformed(repo_id, f"has a listing with the size {shown(size)} for {shown(path)}")
     if not isinstance(oid, str) or not _OID.fullmatch(oid):
-        raise malformed(repo_id, f"has a listing with the hash {_shown(oid)} for {_shown(path)}")
+        raise malformed(repo_id, f"has a listing with the hash {shown(oid)} for {shown(path)}")
     xet = item.get("xetHash")
     return HubFile(path, size, oid, sha256, xet if isinstance(xet, str) and _SHA256.fullmatch(xet) else None)
 
@@ -134,7 +151,7 @@ def check_case(paths: Iterable[str], repo_id: str) -> None:
         if other != path:
             raise HubError(
                 repo_id,
-                f"has the files {_shown(other)} and {_shown(path)}, which are one on this disk",
+                f"has the files {shown(other)} and {shown(path)}, which are one on this disk",
                 "Let HF_HUB_CACHE name a folder on a disk that tells capital letters from small ones",
             )
 
@@ -153,6 +170,11 @@ def malformed(repo_id: str, found: str) -> HubError:
     return HubError(repo_id, found, _ADVICE)
 
 
-def _shown(value: object) -> str:
-    text = ascii(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"
+def shown(value: object) -> str:
+    """What a server sent, as it may stand in a message: short and in ASCII, however long and deep it is.
+
+    >>> shown({"path": "é"})
+    "{'path': '\\\\xe9'}"
+    """
+    text = _SHORT.repr(value).encode("ascii", "backslashreplace").decode("ascii")
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from datasets_core.errors import (
     DatasetsCoreError,
@@ -27,6 +27,7 @@ def refusal(
     endpoint: str,
     revision: str | None = None,
     token: str | None = None,
+    known: Iterable[str] = (),
 ) -> DatasetsCoreError:
     """The error that says why the Hub does not give what was asked for.
 
@@ -37,13 +38,14 @@ def refusal(
         endpoint: the address of the Hub.
         revision: the revision that was asked for, if any.
         token: what was sent; it is in no message, whatever the server says.
+        known: revisions of the repository that were asked for before.
 
     >>> str(refusal(404, {"x-error-code": "RevisionNotFound"}, repo_id="a/b", endpoint="https://hub", revision="v9"))
     "The Hub dataset 'a/b' has no revision 'v9'. Give a branch, a tag or a full commit hash as revision=."
     """
     code, said = headers.get("x-error-code"), headers.get("x-error-message", "")
     if code == "RevisionNotFound":
-        return RevisionNotFoundError(repo_id, revision or "main", status=status)
+        return RevisionNotFoundError(repo_id, revision or "main", known=known, status=status)
     if code == "GatedRepo":
         page = f"{endpoint}/datasets/{repo_id}"
         return GatedRepositoryError(repo_id, token_sent=token is not None, page=page, status=status)

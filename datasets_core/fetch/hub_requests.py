@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,10 +17,10 @@ from urllib.parse import urljoin, urlsplit
 
 from datasets_core import due
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError, DownloadError, InvalidTokenError
+from datasets_core.errors import ConfigurationError, DownloadError, HubError, InvalidTokenError
 from datasets_core.fetch.http import Credentials, TransientError, next_hop, origin_of, transport_failures
-from datasets_core.fetch.hub_listing import malformed
-from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.fetch.hub_listing import malformed, shown
+from datasets_core.fetch.retry import RetryPolicy, pause_asked
 from datasets_core.redact import redact
 
 logger = logging.getLogger(__name__)
@@ -32,7 +31,7 @@ _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
 _MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
 _LEAST_BYTES_PER_SECOND = 16 << 10  # what comes more slowly does not come
-_MOST_ITEMS = 10_000_000
+_MOST_ITEMS = 1_000_000  # each takes half a kilobyte of memory
 _GLANCE_SECONDS = 0.2  # after which somebody who waits looks whether anybody still waits for them
 _SPARE_PAGES, _LEAST_ITEMS = 200, 10  # a listing has no more pages than these, and one for so many items
 
@@ -234,11 +233,12 @@ def paged(ask: Callable[[str], HubAnswer], url: str, repo_id: str) -> Iterator[A
         answer = ask(following)
         items = answer.json(repo_id)
         if not isinstance(items, list):
-            raise malformed(repo_id, f"is given {ascii(items)[:200]} as its listing")
-        yield from items
+            raise malformed(repo_id, f"is given {shown(items)} as its listing")
         count += len(items)
         if count > _MOST_ITEMS:
-            raise malformed(repo_id, f"has a listing of more than {_MOST_ITEMS:,} files")
+            advice = "Ask its owner to pack them, or download what you need of them and load that folder"
+            raise HubError(repo_id, f"has more than {_MOST_ITEMS:,} files and folders, which is more than is listed", advice)
+        yield from items
         if len(seen) > _SPARE_PAGES + count // _LEAST_ITEMS:
             raise malformed(repo_id, f"has a listing whose pages do not end: {len(seen)} of them hold {count} files")
         following = None if answer.following is None else _next_page(url, answer, repo_id)
@@ -246,26 +246,17 @@ def paged(ask: Callable[[str], HubAnswer], url: str, repo_id: str) -> Iterator[A
 
 def _next_page(first: str, answer: HubAnswer, repo_id: str) -> str:
     """The next page, at the origin of the first: a mirror may hand out the addresses of the Hub that it mirrors."""
-    link = urljoin(answer.url, answer.following)
+    link = answer.following or ""
     try:
+        link = urljoin(answer.url, link)
         if origin_of(link) == origin_of(first):
             return link
-    except DownloadError as error:
+    except (DownloadError, ValueError) as error:
         raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}") from error
     begin, there = urlsplit(first), urlsplit(link)
     if not begin.path.endswith(there.path):
         raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}, which is another host")
     return begin._replace(query=there.query).geturl()
-
-
-def pause_asked(headers: Mapping[str, str]) -> str | None:
-    """What a busy Hub asks for, as `Retry-After` says it: in `ratelimit` it tells when requests are counted anew.
-
-    >>> pause_asked({"ratelimit": '"api";r=0;t=55'}), pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
-    ('55', '3')
-    """
-    found = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("ratelimit", ""))
-    return found[1] if found else headers.get("retry-after")
 
 
 def check_endpoint(endpoint: str) -> None:

@@ -7,6 +7,7 @@ sent because the Hub has it, which failures are tried again, and how files go wh
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -33,6 +34,7 @@ FILES_A_CALL = 256
 _THREADS = 8
 _COMMIT_SECONDS = 600.0  # the client waits for ever
 _HUB_WITH_XET = "https://huggingface.co"
+_PULL_REQUEST = re.compile(r"refs/pr/([0-9]{1,12})")
 _MOST_EXPIRED = 3  # uploads in a row that a storage host refuses: its URLs hold for a while only
 
 
@@ -196,16 +198,17 @@ class HubWriter(HubBranch):
             raise MissedCommitError(error.reason, is_conflict=False) from error
         except ValueError as error:
             if failures_of.is_garbled(error):
-                raise MissedCommitError("the Hub's answer is no JSON", is_conflict=False) from error
+                raise MissedCommitError("the Hub's answer makes no sense", is_conflict=False) from error
             raise failures_of.yaml_refused(error, repo_id=self.repo_id) from error
 
     def pull_request(self, change: Change, *, message: str, description: str | None) -> CommitInfo | None:
         """The `CommitInfo` of the newest pull request, where that makes this very change; else None."""
-        refs = self.tried(
-            lambda: self.api.list_repo_refs(self.repo_id, repo_type="dataset", include_pull_requests=True),
-            "looking for its pull request",
-        )
-        numbers = [int(ref.ref.rpartition("/")[2]) for ref in refs.pull_requests or [] if ref.ref.rpartition("/")[2].isdigit()]
+
+        def numbered() -> list[int]:
+            refs = self.api.list_repo_refs(self.repo_id, repo_type="dataset", include_pull_requests=True).pull_requests
+            return [int(found[1]) for ref in refs or [] if (found := _PULL_REQUEST.fullmatch(ref.ref))]
+
+        numbers = self.tried(numbered, "looking for its pull request")
         if not numbers:
             return None
         newest = HubWriter(self.hub, self.repo_id, revision=f"refs/pr/{max(numbers)}", policy=self.policy).current()

@@ -6,11 +6,14 @@ upload, and plain ones for what it finds itself; those of uploads name signed UR
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from datasets_core.errors import InvalidTokenError, PushError
+from datasets_core.fetch.retry import pause_asked
 from datasets_core.redact import redact_text
 
 CONFLICTS = frozenset({409, 412})
@@ -25,6 +28,26 @@ _LOG_IN = "Log in (hf auth login), set HF_TOKEN, or pass token='hf_…' with a t
 _TOKEN = re.compile(r"hf_\w{6,}")
 
 
+class GarbledAnswerError(ValueError):
+    """An answer in which the client does not find what it looks for; never to be seen by the user."""
+
+    def __init__(self) -> None:
+        super().__init__("the Hub's answer makes no sense")
+
+
+@contextlib.contextmanager
+def garbled_answers() -> Iterator[None]:
+    """Make one error of those by which the client falls over an answer: it takes each for what it should be.
+
+    Raises:
+        GarbledAnswerError: it did.
+    """
+    try:
+        yield
+    except (TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise GarbledAnswerError from error
+
+
 def status_of(error: BaseException) -> int | None:
     """What the Hub answered; None where the error is of no answer."""
     status = getattr(getattr(error, "response", None), "status_code", None)
@@ -36,9 +59,7 @@ def retry_after_of(error: BaseException) -> str | None:
     response: Any = getattr(error, "response", None)
     if response is None:
         return None
-    asked = response.headers.get("retry-after")
-    reset = re.search(r"\bt=(\d+)", response.headers.get("ratelimit") or "") if status_of(error) == 429 else None
-    return str(asked) if asked else reset[1] if reset else None
+    return pause_asked(response.headers)
 
 
 def shown(text: object) -> str:
@@ -126,7 +147,8 @@ def may_be_expired(error: BaseException) -> bool:
 
 def is_garbled(error: BaseException) -> bool:
     """Whether an answer was none that a Hub gives, such as the page of a proxy."""
-    return isinstance(error, json.JSONDecodeError | UnicodeDecodeError) or "Malformed response" in str(error)
+    is_told = isinstance(error, GarbledAnswerError | json.JSONDecodeError | UnicodeDecodeError)
+    return is_told or "Malformed response" in str(error)
 
 
 def yaml_refused(error: ValueError, *, repo_id: str) -> PushError:

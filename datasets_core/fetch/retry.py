@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Protocol
@@ -89,6 +91,21 @@ class RetryPolicy:
         """
         self.clock.sleep(due.at_most(seconds), stop)
         due.check()
+
+
+def pause_asked(headers: Mapping[str, str]) -> str | None:
+    """What a busy server asks for, as `Retry-After` says it: in `ratelimit` the Hub tells when it counts requests anew.
+
+    Args:
+        headers: of the answer, by lower-case names.
+
+    >>> pause_asked({"ratelimit": '"api";r=0;t=55'}), pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
+    ('55', '3')
+    >>> pause_asked({"retry-after": "3", "ratelimit": '"api";r=0;t=55'})
+    '55'
+    """
+    found = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("ratelimit") or "")
+    return found[1] if found else headers.get("retry-after") or None
 
 
 def retry_after_seconds(header: str | None, now: float) -> float | None:

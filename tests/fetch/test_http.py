@@ -56,7 +56,7 @@ def test_a_circle_of_redirects_ends(site, manager, faults):
     assert len(site.requests) <= 11
 
 
-@pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://x/y"])
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://x/y", "http://[bad/", "//[bad/", "http://h:x/"])
 def test_a_redirect_to_another_protocol_is_refused(site, manager, faults, location):
     site.pages["/a"] = faults.page(faults=[faults.answering(302, Location=location)])
     with pytest.raises(DownloadError, match="redirects to"):
@@ -84,6 +84,13 @@ def test_credentials_are_not_carried_from_https_to_http():
     with pytest.raises(DownloadError, match="without encryption"):
         next_hop("https://me:pw@host/a", "https://host/a", "http://host/b", own)
     assert next_hop("https://host/a", "https://host/a", "http://host/b", None) == "http://host/b"
+
+
+def test_a_redirect_to_no_url_shows_no_password():
+    for location in ("http://me:secret@[bad/", "//me:secret@[bad/?sig=secret"):
+        with pytest.raises(DownloadError, match="redirects to") as caught:
+            next_hop("http://host/a", "http://host/a", location, None)
+        assert "secret" not in str(caught.value)
 
 
 def test_user_info_in_a_redirect_is_dropped():

@@ -184,6 +184,9 @@ def test_a_revision_that_is_missing_is_told_and_no_other_is_taken(hub: Any, aski
     with pytest.raises(RevisionNotFoundError, match="has no revision") as caught:
         asking().commit("org/name", revision)
     assert (caught.value.repo_id, caught.value.revision) == ("org/name", revision)
+    if hub.of("info")[1:]:  # the Hub was asked
+        assert caught.value.known == ("main",)
+        assert "(known here: 'main')" in str(caught.value)
     assert HubCache(str(hub.cache_dir)).refs("org/name") == ["main"]
 
 
@@ -202,6 +205,10 @@ def test_what_is_no_name_of_a_repository_is_refused_before_anything_is_asked(hub
         (b"<html>log in</html>", "where JSON is due"),
         (b"[]", r"\[\] as the commit"),
         (b"{}", "None as the commit"),
+        (b'"%s"' % (b"a" * 40), "'aaaa.* as the commit"),
+        (b"NaN", "nan as the commit|where JSON is due"),
+        (b"[" * 900 + b"]" * 900, r"\[\[\[.* as the commit|where JSON is due"),
+        (b"[" * 90_000 + b"]" * 90_000, "where JSON is due"),
         (b'{"sha": null}', "None as the commit"),
         (b'{"sha": "main"}', "'main' as the commit"),
         (b'{"sha": "../../../../tmp/x"}', "as the commit"),
@@ -358,7 +365,12 @@ def test_a_disk_that_takes_two_files_for_one_is_told(hub: Any, asking: Callable[
     asked = asking()
     assert len(asked.commit("org/name").files) == 3
     (hub.cache_dir.parent / hub.cache_dir.name.swapcase()).symlink_to(hub.cache_dir)
-    with pytest.raises(HubError, match=r"'A\.csv' and 'a\.csv', which are one on this disk"):
+    for revision in (None, "main", hub.repos["org/name"].sha):
+        for source, options in ((asked, {}), (asked, {"local_only": True}), (Hub.of(), {})):
+            with pytest.raises(HubError, match=r"'A\.csv' and 'a\.csv', which are one on this disk"):
+                source.commit("org/name", revision, **options)
+    hub.stop()
+    with config.using(hub_timeout_seconds=0.2), pytest.raises(HubError, match="one on this disk"):
         asked.commit("org/name")
 
 

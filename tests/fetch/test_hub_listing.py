@@ -1,12 +1,14 @@
 """A listing comes from a stranger and becomes paths on the disk: it is believed as far as it cannot do harm."""
 
 import pickle
+import tracemalloc
 from typing import Any
 
 import pytest
 
 from datasets_core.errors import HubError
-from datasets_core.fetch.hub_listing import HubCommit, HubFile, listed_files
+from datasets_core.fetch import hub_listing
+from datasets_core.fetch.hub_listing import HubCommit, HubFile, listed_files, shown
 
 OID, SHA256 = "a" * 40, "b" * 64
 
@@ -72,6 +74,8 @@ def test_a_path_that_leads_out_of_a_folder_is_refused_by_name(path: object) -> N
         ({"size": True}, "size True"),
         ({"size": None}, "size None"),
         ({"size": 1.5}, "size 1.5"),
+        ({"size": float("nan")}, "size nan"),
+        ({"size": 1 << 63}, "size 9223372036854775808"),
         ({"oid": "../../x"}, "hash '../../x'"),
         ({"oid": None}, "hash None"),
         ({"oid": OID.upper()}, "hash 'AAA"),
@@ -100,6 +104,46 @@ def test_listings_that_no_folder_can_hold_are_refused(items: list[object], found
     with pytest.raises(HubError) as caught:
         listed_files(items, "org/name")
     assert found in str(caught.value)
+
+
+@pytest.mark.parametrize("between", ["a-b", "a!/x", "a.csv", "a\x01"])
+def test_a_file_that_is_a_folder_is_found_whatever_stands_between(between: str) -> None:
+    with pytest.raises(HubError, match="'a' is both a file and a folder"):
+        listed_files([item("a/b/c"), item(between), item("a")], "o/n")
+    assert len(listed_files([item("a/b/c"), item(between), item("b")], "o/n")) == 3
+
+
+@pytest.mark.parametrize("path", ["a" * 4097, "é" * 2049, "a/" * 256 + "x"])
+def test_a_path_that_no_disk_holds_is_refused(path: str) -> None:
+    with pytest.raises(HubError, match="where no disk holds more than 4,096 bytes and 256 parts") as caught:
+        listed_files([item(path)], "o/n")
+    assert len(str(caught.value)) < 600
+    assert listed_files([item("a" * 4096), item("é" * 2048), item("a/" * 255 + "x")], "o/n")
+
+
+def test_long_and_deep_paths_take_the_memory_of_their_letters() -> None:
+    items = [item(f"{number:04d}/" + "/".join(["folder" * 2] * 250) + "/x") for number in range(200)]
+    tracemalloc.start()
+    try:
+        listed_files(items, "o/n")
+        assert tracemalloc.get_traced_memory()[1] < 2e6  # the paths alone are 0.65 MB
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_listing_has_no_end_of_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_listing, "_MOST_LETTERS", 25)
+    with pytest.raises(HubError, match="paths have more than 25 letters"):
+        listed_files([item(f"{number:09d}") for number in range(3)], "o/n")
+
+
+@pytest.mark.parametrize("deep", [{"a": [[[[[[[[[[[]]]]]]]]]]]}, [[[{"a": "x" * 9_000}]] * 9_000], "\x1b" * 9_000, 10**4000])
+def test_what_is_shown_of_an_answer_is_short_however_deep_it_is(deep: object) -> None:
+    assert len(shown(deep)) <= 201
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    assert shown(nested).startswith("[[[")
 
 
 def test_a_message_stays_short_and_plain_whatever_the_server_sends() -> None:

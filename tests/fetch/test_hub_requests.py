@@ -13,6 +13,7 @@ from huggingface_hub import get_session
 
 from datasets_core import config
 from datasets_core.errors import DownloadError, HubError
+from datasets_core.fetch import hub_requests
 from datasets_core.fetch.http import Credentials, origin_of
 from datasets_core.fetch.hub_requests import HubAnswer, HubRequests, UnansweredError, paged
 from datasets_core.fetch.retry import RetryPolicy
@@ -209,6 +210,7 @@ def test_the_pages_of_a_mirror_stay_at_the_mirror() -> None:
         ([[1]], {0: "http://evil.example/other?cursor=1"}, "another host"),
         ([[1]], {0: "file:///etc/passwd"}, "goes on at 'file:///etc/passwd'"),
         ([[1]], {0: "http://hub:99999/x"}, "goes on at"),
+        ([[1]], {0: "http://[bad/"}, "goes on at 'http://[bad/'"),
     ],
 )
 def test_pages_that_make_no_listing_are_refused(items: list[Any], links: dict[int, str], found: str) -> None:
@@ -223,6 +225,14 @@ def test_pages_that_do_not_end_are_refused() -> None:
     with pytest.raises(HubError, match="pages do not end"):
         list(paged(ask, url, "org/name"))
     assert len(asked) < 230
+
+
+def test_a_listing_of_more_files_than_memory_is_good_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_requests, "_MOST_ITEMS", 25)
+    ask, asked, url = pages(*([0] * 10 for _ in range(9)))
+    with pytest.raises(HubError, match=r"'org/name' has more than 25 files and folders.*Ask its owner to pack them"):
+        list(paged(ask, url, "org/name"))
+    assert len(asked) == 3
 
 
 def test_small_pages_of_many_files_are_read() -> None:

@@ -92,7 +92,7 @@ def test_a_proxy_that_answers_for_the_hub_makes_no_fault_of_the_card(hub: Any) -
     writer.upload([file])
     hub.fail(hub.faults.status(503, b"<html>"), "validate-yaml")
 
-    with pytest.raises(MissedCommitError, match="no JSON"):
+    with pytest.raises(MissedCommitError, match="makes no sense"):
         writer.commit(before, Change([file]), message="Mine", description=None)
 
 

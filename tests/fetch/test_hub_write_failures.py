@@ -87,6 +87,7 @@ def test_how_long_to_wait_is_read_from_both_headers() -> None:
 
     assert asked(503, retry_after="3") == "3"
     assert asked(429, ratelimit='"api";r=0;t=55') == "55"
+    assert asked(429, retry_after="3", ratelimit='"api";r=7;t=55') == "3"
     assert asked(429) is None
     assert failures.retry_after_of(ValueError()) is None
 
