@@ -126,10 +126,10 @@ class Versioned(BuiltPushing):
         self._warn_of_experimental(stacklevel=4)
 
     def _warn_of_experimental(self, *, stacklevel: int) -> None:
-        if self._version > self._versions.canonical:
+        if self._version > self.canonical_version:
             warnings.warn(
                 f"Version {self._version} of {self.dataset_name!r} is experimental: it is above the canonical "
-                f"{self._versions.canonical}, and may still change. Leave version= out for the canonical one.",
+                f"{self.canonical_version}, and may still change. Leave version= out for the canonical one.",
                 ExperimentalVersionWarning,
                 stacklevel=stacklevel,
             )

@@ -19,13 +19,13 @@ from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError, HubError
 from datasets_core.fetch.hub_listing import HubFile, is_inner_path, listed_files
 from datasets_core.fetch.hub_url import is_commit
+from datasets_core.fetch.kept_hashes import KeptHashes
 
 logger = logging.getLogger(__name__)
 
 _FORMAT = 1  # of the listings, as huggingface_hub 2 writes them
 _ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NO_LINKS = {errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,24 +108,21 @@ class HubCache:
     def snapshot_listing(self, repo_id: str, sha: str) -> dict[str, HubFile] | None:
         """Those files of a commit that are here; None where there is no snapshot of it.
 
-        Of a file that is no link its hash is taken, since nothing else tells it.
+        Of a file that is no link its hash is taken, since nothing else tells it; what it was is kept for the next time.
         """
         root = self.snapshot_folder(repo_id, sha)
         if not os.path.isdir(root):
             return None
-        found = {}
+        found, hashes = {}, KeptHashes.of(os.path.join(self.folder(repo_id), ".hashes", f"{sha}.json"))
         for folder, _, names in os.walk(root):
             for name in names:
                 path = os.path.join(folder, name)
                 inner = os.path.relpath(path, root).replace(os.sep, "/")
                 if is_inner_path(inner) and os.path.isfile(path):
-                    found[inner] = _file_at(path, inner)
+                    found[inner] = _file_at(path, inner, hashes)
+        if hashes.is_changed:
+            self._keep(hashes.path, hashes.text())
         return dict(sorted(found.items()))
-
-    def is_absent(self, repo_id: str, sha: str, path: str) -> bool:
-        """Whether some tool was told before that a commit has no such file."""
-        inner = is_inner_path(path) and os.path.join(self.folder(repo_id), ".no_exist", sha, *path.split("/"))
-        return bool(inner) and os.path.isfile(inner)
 
     def _listing_path(self, repo_id: str, sha: str) -> str:
         return os.path.join(self.folder(repo_id), "trees", f"{sha}.json")
@@ -210,18 +207,12 @@ def _facts(file: HubFile) -> dict[str, Any]:
     return {"size": file.size, "blob_id": file.oid, **lfs, **xet}
 
 
-def _file_at(path: str, inner: str) -> HubFile:
+def _file_at(path: str, inner: str, hashes: KeptHashes) -> HubFile:
     size = os.stat(path).st_size
     name = os.path.basename(os.readlink(path)) if os.path.islink(path) else ""
     if _ETAG.fullmatch(name):
         return HubFile(inner, size, name, name if len(name) == 64 else None)
-    import hashlib  # 2 ms that links do without
-
-    digest = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
-    with open(path, "rb") as source:
-        while chunk := source.read(_CHUNK):
-            digest.update(chunk)
-    return HubFile(inner, size, digest.hexdigest())
+    return HubFile(inner, size, hashes.git_oid(path, inner))
 
 
 def _is_linked(path: str, blob: str) -> bool:

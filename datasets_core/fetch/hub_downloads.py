@@ -10,7 +10,7 @@ from datasets_core.errors import DownloadError
 from datasets_core.fetch.checksum import FileRecord
 from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.hub import Hub
-from datasets_core.fetch.hub_files import HubFiles, hub_client
+from datasets_core.fetch.hub_files import HubFiles, Reuse, hub_client
 from datasets_core.fetch.hub_listing import HubCommit, HubFile
 from datasets_core.fetch.hub_transfer import Place, judge_of
 from datasets_core.fetch.hub_url import HubPath, is_commit, parse_hub_url
@@ -77,13 +77,16 @@ class HubDownloads:
             self._files(commit).listed(named.path)  # which complains
         return [commit.url(path) for path in found if not any(map(is_hidden, path[len(root) :].split("/")))]
 
-    def _place(self, url: str, *, force: bool = False, is_hashed: bool = False) -> tuple[HubFiles, str]:
+    def _place(self, url: str, reuse: Reuse = Reuse()) -> tuple[HubFiles, str]:  # noqa: B008
         found = _parsed(url)
         commit = self._commit(found.repo_id, found.revision, found.path)
-        return self._files(commit, force=force, is_hashed=is_hashed), found.path
+        return self._files(commit, reuse), found.path
 
-    def _files(self, commit: HubCommit, *, force: bool = False, is_hashed: bool = False) -> HubFiles:
-        return HubFiles(self._of_user(), commit, client=self._client, policy=self._policy, force=force, is_hashed=is_hashed)
+    def _files(self, commit: HubCommit, reuse: Reuse = Reuse()) -> HubFiles:  # noqa: B008
+        return HubFiles(self._of_user(), commit, client=self._client, policy=self._policy, reuse=reuse)
+
+    def _reuse(self, is_hashed: bool) -> Reuse:
+        return Reuse(is_refused=self._config.force_download, is_hashed=is_hashed)
 
     def _of_user(self) -> Hub:
         with self._lock:
@@ -143,7 +146,7 @@ class HubDownloads:
             by_commit.setdefault((commit.repo_id, commit.sha), []).append((url, named.path))
         found: dict[str, tuple[str, FileRecord]] = {}
         for (repo_id, sha), named_urls in by_commit.items():
-            files = self._files(self._commits[repo_id, sha], force=self._config.force_download, is_hashed=is_hashed)
+            files = self._files(self._commits[repo_id, sha], self._reuse(is_hashed))
             places = files.fetch(list(dict.fromkeys(path for _, path in named_urls)), watch, threads=threads)
             for url, path in named_urls:
                 found[url] = places[path], files.record(path)
@@ -156,7 +159,7 @@ class HubDownloads:
         Raises:
             OfflineError: it has to be fetched, and nothing may be.
         """
-        files, path = self._place(url, force=self._config.force_download, is_hashed=is_hashed)
+        files, path = self._place(url, self._reuse(is_hashed))
         place = files.held(path)
         if place is None:
             if files.is_closed:

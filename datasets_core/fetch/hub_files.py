@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from datasets_core import files
 from datasets_core.config import settings
@@ -41,6 +42,19 @@ _LITTER_SECONDS = 7 * 24 * 3600.0  # after which nobody goes on with a part
 _NOT_HERE = "is not in the hub cache, and nothing may be fetched"
 
 
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """What is made of a file that is here already.
+
+    Attributes:
+        is_refused: it is fetched again.
+        is_hashed: its bytes are compared too, not only their number.
+    """
+
+    is_refused: bool = False
+    is_hashed: bool = False
+
+
 class HubFiles:
     """The files of one commit, as they come onto this disk.
 
@@ -49,12 +63,10 @@ class HubFiles:
         commit: whose files.
         client: the connections; some of its own by default.
         policy: how often to try and how long to wait; as the hub does by default.
-        force: files are fetched although they are there.
-        is_hashed: the bytes of a file that is there are compared too, not only their number.
-        local_only: nothing is fetched.
+        reuse: what is made of files that are here already.
 
     Attributes:
-        is_closed: whether nothing is fetched, for that reason or another.
+        is_closed: whether nothing is fetched.
     """
 
     def __init__(
@@ -64,15 +76,12 @@ class HubFiles:
         *,
         client: HttpClient | None = None,
         policy: RetryPolicy | None = None,
-        force: bool = False,
-        is_hashed: bool = False,
-        local_only: bool = False,
+        reuse: Reuse = Reuse(),
     ) -> None:
         self.hub, self.commit = hub, commit
         self._client, self._policy = client or hub_client(), policy or hub.policy
-        self._is_hashed = is_hashed
-        self.is_closed = local_only or hub.local_only or settings().offline
-        self._force = force and not self.is_closed
+        self.is_closed = hub.local_only or settings().offline
+        self._is_hashed, self._is_refused = reuse.is_hashed, reuse.is_refused and not self.is_closed
         self._records: dict[str, FileRecord] = {}  # by etag
 
     def listed(self, path: str) -> HubFile:
@@ -106,7 +115,7 @@ class HubFiles:
         """
         file = self.listed(path)
         place = self._place(file)
-        if self._force:
+        if self._is_refused:
             return None
         if self._is_sound(place, file):
             return place
@@ -159,7 +168,7 @@ class HubFiles:
     def _fetch_one(self, file: HubFile, source: BlobSource, watch: Watch, begun: float) -> None:
         blob = self._blob(file)
         with files.locked(self.hub.cache.lock_path(self.commit.repo_id, file.etag)):
-            if self._is_sound(blob, file) and (not self._force or os.stat(blob).st_mtime >= begun):
+            if self._is_sound(blob, file) and (not self._is_refused or os.stat(blob).st_mtime >= begun):
                 watch.told(file.size)  # by another one, while we waited for the lock
             else:
                 self._records[file.etag] = self._made(blob, file, source, watch)
@@ -289,7 +298,7 @@ def fetch_files(
     force: bool = False,
 ) -> dict[str, str]:
     """Have files of a commit on this disk, each as its path in the snapshot; see `HubFiles.fetch`."""
-    return HubFiles(hub, commit, force=force).fetch(paths, watch or Watch(), threads=threads)
+    return HubFiles(hub, commit, reuse=Reuse(is_refused=force)).fetch(paths, watch or Watch(), threads=threads)
 
 
 def read_small(hub: Hub, commit: HubCommit, path: str, most_bytes: int) -> bytes | None:

@@ -19,7 +19,7 @@ from datasets_core import config
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.hub import Hub
-from datasets_core.fetch.hub_files import HubFiles
+from datasets_core.fetch.hub_files import HubFiles, Reuse
 from datasets_core.fetch.retry import RetryPolicy
 
 NOW = 1_000_000.0
@@ -279,8 +279,8 @@ def faults() -> Faults:
 def snapshot(hub: Any, policy: RetryPolicy) -> Callable[..., HubFiles]:
     """The files of the dataset org/name on the small Hub, with a clock that waits for nobody."""
 
-    def made(token: str | bool | None = None, **how: Any) -> HubFiles:
-        source = Hub.of(token)
-        return HubFiles(source, source.commit("org/name"), policy=policy, **how)
+    def made(token: str | bool | None = None, *, is_local: bool = False, **reuse: bool) -> HubFiles:
+        source = Hub.of(token, config=DownloadConfig(local_files_only=is_local))
+        return HubFiles(source, source.commit("org/name"), policy=policy, reuse=Reuse(**reuse))
 
     return made

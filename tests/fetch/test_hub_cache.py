@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub import hf_hub_download, scan_cache_dir, snapshot_download, try_to_load_from_cache
+from huggingface_hub import scan_cache_dir, snapshot_download, try_to_load_from_cache
 
 from datasets_core import config
 from datasets_core.errors import DatasetDiskError, HubError
+from datasets_core.fetch import kept_hashes
 from datasets_core.fetch.hub import Hub
 from datasets_core.fetch.hub_cache import HubCache
 from datasets_core.fetch.hub_listing import HubFile
@@ -141,6 +142,21 @@ def test_what_a_snapshot_holds_has_the_hashes_of_the_listing_linked_or_not(cache
     }
 
 
+def test_what_is_no_link_is_read_once_and_again_where_it_changed(cache: HubCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_hashes, "_YOUNG_NS", 0)
+    path = Path(cache.snapshot_path("org/name", SHA, "data/a.csv"))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"hello")
+    first = cache.snapshot_listing("org/name", SHA)
+    with monkeypatch.context() as patched:
+        patched.setattr(kept_hashes, "_git_oid", lambda place, size: OTHER)
+        assert cache.snapshot_listing("org/name", SHA) == first
+        path.write_bytes(b"other")
+        os.utime(path, (1e9, 1e9))
+        assert (cache.snapshot_listing("org/name", SHA) or {})["data/a.csv"].oid == OTHER
+    assert [repo.repo_id for repo in scan_cache_dir(cache.root).repos] == ["org/name"]
+
+
 def test_a_link_that_leads_nowhere_is_no_file_of_a_snapshot(cache: HubCache) -> None:
     os.unlink(put_blob(cache, OTHER))
     os.makedirs(cache.snapshot_folder("org/name", SHA))
@@ -218,16 +234,6 @@ def test_the_client_finds_what_we_link_and_its_refs(hub: Any) -> None:
         assert try_to_load_from_cache("org/name", "a.csv", hub.cache_dir, revision, "dataset") == path
     (repo,) = scan_cache_dir(hub.cache_dir).repos
     assert (repo.repo_id, repo.nb_files, set(repo.refs)) == ("org/name", 1, {"main"})
-
-
-def test_what_the_client_learned_to_be_absent_is_absent(hub: Any) -> None:
-    repo = hub.repo("org/name", {"a.csv": "a\n1\n"})
-    with pytest.raises(Exception, match="404"):
-        hf_hub_download("org/name", "no/such.csv", repo_type="dataset", endpoint=hub.url, cache_dir=hub.cache_dir, token=False)
-    cache = HubCache(str(hub.cache_dir))
-    assert cache.is_absent("org/name", repo.sha, "no/such.csv")
-    assert not cache.is_absent("org/name", repo.sha, "a.csv")
-    assert not cache.is_absent("org/name", repo.sha, "../a")
 
 
 def test_a_snapshot_does_not_lead_out_of_its_repository(tmp_path: Path) -> None:

@@ -83,14 +83,14 @@ def test_a_blob_of_other_bytes_is_told_where_hashes_are_compared(hub, repo, snap
     snapshot().fetch(["c.parquet"], Watch())
     assert hub.counts()["resolve"] == 0
     with pytest.raises(NonMatchingChecksumError):
-        snapshot(is_hashed=True, local_only=True).fetch(["c.parquet"], Watch())
+        snapshot(is_hashed=True, is_local=True).fetch(["c.parquet"], Watch())
     assert contents(snapshot(is_hashed=True).fetch(["c.parquet"], Watch())) == {"c.parquet": CONTENT["c.parquet"]}
 
 
 def test_a_file_is_fetched_again_where_that_is_asked_for(hub, repo, snapshot):
     snapshot().fetch(["data/a.csv"], Watch())
     hub.forget()
-    snapshot(force=True).fetch(["data/a.csv"], Watch())
+    snapshot(is_refused=True).fetch(["data/a.csv"], Watch())
     assert hub.counts()["resolve"] == 1
 
 

@@ -62,7 +62,7 @@ def test_wrong_bytes_are_fetched_once_more_and_then_refused(hub, repo, snapshot,
     assert fetched(snapshot(), path) == (BIG if path == "big.parquet" else SMALL.encode())
     hub.fail(fault, kind, times=None)
     with pytest.raises(NonMatchingChecksumError, match=rf"org/name@.*{path}") as caught:
-        snapshot(force=True).fetch([path], Watch())
+        snapshot(is_refused=True).fetch([path], Watch())
     assert "no_checks" not in str(caught.value)
     assert rule.met == 1
     assert left(hub) == [repo.at("main").files[path].etag]  # the good one from before
