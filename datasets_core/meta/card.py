@@ -18,7 +18,7 @@ import yaml
 
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError
 from datasets_core.features.schema import Features
-from datasets_core.meta.config_entries import Card, ConfigEntry
+from datasets_core.meta.config_entries import Card, ConfigEntry, is_config_name
 from datasets_core.meta.info import DatasetInfo, info_of, parse_json, restated
 from datasets_core.meta.split import NamedSplit
 from datasets_core.meta.version import Version
@@ -32,7 +32,6 @@ _CLOSING = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
 _OPENING = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*---[ \t]*\r?\n")
 _OURS = re.compile(r"^(?:configs|dataset_info)[ \t]*:", re.MULTILINE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|[\\/])|[A-Za-z]:")
-_CONFIG_NAME = re.compile(r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}")
 # Scalars below these keys are names, which YAML would read as numbers, dates or booleans: a class called `no`.
 _TEXT_KEYS = frozenset(
     {"config_name", "name", "names", "split", "path", "data_dir", "data_files", "dtype", "version", "description"}
@@ -107,6 +106,15 @@ def card_nodes(text: str, *, path: str, lines_above: int = 0) -> dict[str, tuple
     return _CardReader(path, lines_above).top_level(text)
 
 
+def check_yaml(text: str, *, path: str, lines_above: int = 0) -> None:
+    """Refuse broken YAML, without the time that it takes to make something of it.
+
+    Raises:
+        ManifestError: as for `card_nodes`.
+    """
+    _CardReader(path, lines_above).check(text)
+
+
 def yaml_node(value: Any) -> Any:
     """The node of a plain value."""
     return _Writer(io.StringIO(), sort_keys=False, default_flow_style=False).represent_data(value)
@@ -145,15 +153,15 @@ class _CardReader:
         if root is None:
             return Card()
         wanted = {key: value for key, value in self._pairs(root) if key.value in ("configs", "dataset_info")}
-        keys = [key.value for key in wanted]
-        if len(set(keys)) < len(keys):
-            self._fail(root, "'configs' or 'dataset_info' appears twice")
         values = {key.value: value for key, value in wanted.items()}
         return Card(self._configs(values.get("configs")), self._infos(values.get("dataset_info")))
 
     def top_level(self, text: str) -> dict[str, tuple[Any, Any]]:
         root = self._root(text)
         return {} if root is None else {key.value: (key, value) for key, value in self._pairs(root)}
+
+    def check(self, text: str) -> None:
+        self._compose(text, only_looks="*" not in text and "&" not in text)
 
     def _root(self, text: str) -> Any:
         """The mapping that the YAML is; None where it says nothing."""
@@ -204,9 +212,9 @@ class _CardReader:
         return ConfigEntry(name, data_files, data_dir, bool(default), version, form)
 
     def _config_name(self, name: Any, node: Any) -> str:
-        if not isinstance(name, str) or _CONFIG_NAME.fullmatch(name) is None:
+        if not is_config_name(name):
             self._fail(node, f"the config_name {name!r} is not a text without any of <>:/\\|?*")
-        return name
+        return str(name)
 
     def _data_files(self, form: Any, node: Any) -> dict[str, list[str]]:
         if isinstance(form, str) or (isinstance(form, list) and form and all(isinstance(item, str) for item in form)):
@@ -268,9 +276,11 @@ class _CardReader:
 
     # -- YAML ----------------------------------------------------------------------------------------------------------
 
-    def _compose(self, text: str) -> Any:
+    def _compose(self, text: str, *, only_looks: bool = False) -> Any:
         try:
             _Weigher(self._fail).weigh(_events(text))
+            if only_looks:
+                return None
             loader = _Loader(text)
             try:
                 return loader.get_single_node()
@@ -289,16 +299,15 @@ class _CardReader:
             raise ManifestError(self._path, f"near line {line}: the YAML holds a character that is not allowed") from error
 
     def _pairs(self, node: Any) -> Iterator[tuple[Any, Any]]:
-        """The keys and values of a mapping node, merges (`<<`) written out."""
+        """The keys and values of a mapping node, merges (`<<`) written out; of a key that stands twice the last value.
+
+        So do the libraries of the Hub read cards.
+        """
         merge = None
-        seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 self._fail(key, "a key is not a plain text")
             merge = key if key.tag == "tag:yaml.org,2002:merge" else merge
-            if key.value in seen:
-                self._fail(key, f"the key {key.value!r} appears twice")
-            seen.add(key.value)
         if merge is not None:
             try:
                 self._scalars.flatten_mapping(node)

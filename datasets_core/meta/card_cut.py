@@ -94,6 +94,27 @@ def cut_key(text: str, key: str) -> Cut | None:
         return None
 
 
+def entry_lines(text: str, key: str) -> list[tuple[str, int, int]] | None:
+    """The entries of the list below a top-level key: the name of each, its first line, and the one behind its last.
+
+    Returns:
+        None where the whole must be parsed, or where there is no such list.
+
+    >>> entry_lines("license: mit\\nconfigs:\\n- config_name: a\\n  x: 1\\n- config_name: b\\n", "configs")
+    [('a', 2, 4), ('b', 4, 5)]
+    """
+    try:
+        block, hidden = _block(text, key)
+        items = _items(block.lines, hidden)
+        if not items or not block.lines[items[0][0]].lstrip(" ").startswith("-"):
+            return None
+        names = [_name_in(block.lines, start, stop, hidden) for start, stop in items]
+    except _Unclear:
+        return None
+    found = [(name, block.above + start, block.above + stop) for name, (start, stop) in zip(names, items, strict=True) if name]
+    return found if len({name for name, _, _ in found}) == len(items) else None
+
+
 def _block(text: str, key: str) -> tuple[Cut, frozenset[int]]:
     """A top-level key with all that is below it, and which of its lines belong to a text of several lines."""
     text = "\n" + text.replace("\r\n", "\n")
@@ -241,7 +262,11 @@ def _that_may_be(
 
 
 def _is_named(config: str, lines: Sequence[str], start: int, stop: int, hidden: frozenset[int]) -> bool:
-    """Whether the `config_name` of an item is that."""
+    return _name_in(lines, start, stop, hidden) == config
+
+
+def _name_in(lines: Sequence[str], start: int, stop: int, hidden: frozenset[int]) -> str | None:
+    """The `config_name` of an item; None where it has none."""
     body = lines[start].lstrip(" ")[1:].lstrip(" ")
     if not body or body[0] in "#-":
         raise _Unclear  # the item begins in a line below, or is a list
@@ -251,7 +276,7 @@ def _is_named(config: str, lines: Sequence[str], start: int, stop: int, hidden: 
     places = [number for number in found if _key_of(lines[number][column:]) == "config_name"]
     if any("config_name" in lines[number].partition(":")[0] for number in found if number not in places) or len(places) > 1:
         raise _Unclear
-    return bool(places) and _name(lines, places[0], stop, column) == config
+    return _name(lines, places[0], stop, column) if places else None
 
 
 def _name(lines: Sequence[str], number: int, stop: int, column: int) -> str:

@@ -7,16 +7,20 @@ is written anew.  Either way what was written is parsed, and compared with what 
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from datasets_core.errors import ManifestError
-from datasets_core.meta.card import card_nodes, front_matter, yaml_list, yaml_mapping, yaml_node, yaml_text
+from datasets_core.meta.card import card_nodes, check_yaml, front_matter, yaml_list, yaml_mapping, yaml_node, yaml_text
+from datasets_core.meta.card_cut import entry_lines
 
 _LINE = re.compile(r"[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029]|$)")
+_LARGE = 50_000  # characters: of less, all is made nodes of, and compared
 _KEYS = ("dataset_info", "configs")  # in this order where a card has neither
 
 
@@ -27,10 +31,12 @@ class Edit:
     Attributes:
         values: plain values by key; keys that the entry has keep their place.
         dropped: keys that the entry is not to have.
+        is_last: whether an entry that is new stands behind all others, and not where its name belongs.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
+    is_last: bool = False
 
 
 def edited_card(text: str | None, edits: Mapping[str, Mapping[str, Edit]], *, path: str = "README.md") -> str:
@@ -57,10 +63,12 @@ def edited_card(text: str | None, edits: Mapping[str, Mapping[str, Edit]], *, pa
     if found is None:
         end = "\r\n" if "\r\n" in text else "\n"
         return f"---{end}{_merged('', edits, path, 0, end)}---{end}{text}"
-    start = _start_of(text, found[1])
-    before, behind = text[:start], text[start + len(found[0]) :]
-    end = "\r\n" if before.endswith("\r\n") else "\n"
-    return before + _merged(found[0], edits, path, found[1], end) + behind
+    yaml, above = found
+    start = _start_of(text, above)
+    before, behind = text[:start], text[start + len(yaml) :]
+    end = "\r\n" if (before or yaml.partition("\n")[0] + "\n").endswith("\r\n") else "\n"
+    merged = _merged_by_lines(yaml, edits, path, above, end) if len(yaml) > _LARGE else None
+    return before + (_merged(yaml, edits, path, above, end) if merged is None else merged) + behind
 
 
 def _start_of(text: str, lines: int) -> int:
@@ -68,6 +76,51 @@ def _start_of(text: str, lines: int) -> int:
     for _ in range(lines):
         start = text.index("\n", start) + 1
     return start
+
+
+def _merged_by_lines(yaml: str, edits: Mapping[str, Mapping[str, Edit]], path: str, above: int, end: str) -> str | None:
+    """As `_merged`, and only the entries that change are made nodes of; None where lines do not show which these are."""
+    _check(yaml, path, above)
+    for key in _KEYS:
+        for config, edit in edits.get(key, {}).items():
+            found = _with_entry(yaml, key, config, edit, path, above, end)
+            if found is None:
+                return None
+            yaml = found
+    return yaml
+
+
+@lru_cache(maxsize=2)
+def _check(yaml: str, path: str, above: int) -> None:
+    """Refuse what is no YAML; a card is merged before its rows are made, and once more when they are there."""
+    check_yaml(yaml, path=path, lines_above=above)
+
+
+def _with_entry(yaml: str, key: str, config: str, edit: Edit, path: str, above: int, end: str) -> str | None:
+    entries = entry_lines(yaml, key)
+    if entries is None or len(entries) < 2:  # one `dataset_info` is no list
+        return None
+    names = [name for name, _, _ in entries]
+    if config in names:
+        first = min(names.index(config), len(names) - 2)
+        last = first + 1
+    else:
+        is_sorted = not edit.is_last and names == sorted(names)
+        first = last = max(0, bisect.bisect(names, config) - 1) if is_sorted else len(names) - 1
+        if not is_sorted and config < names[last] and not edit.is_last:
+            return None
+    lines = yaml.split("\n")
+    top = next(place for place in range(entries[0][1] - 1, -1, -1) if lines[place].startswith(key))
+    start, stop = entries[first][1] if first else top + 1, entries[last][2]
+    part = "\n".join([lines[top], *lines[start:stop]]) + "\n"
+    made = _merged(part, {key: {config: edit}}, path, above + start - 1, end).split("\n")
+    if made[0] != lines[top] or made[-1]:
+        return None
+    merged = "\n".join([*lines[:start], *made[1:-1], *lines[stop:]])
+    place = last if config < names[last] and not edit.is_last else last + 1
+    after = names if config in names else [*names[:place], config, *names[place:]]
+    found = entry_lines(merged, key)
+    return merged if found is not None and [name for name, _, _ in found] == after else None
 
 
 def _merged(yaml: str, edits: Mapping[str, Mapping[str, Edit]], path: str, above: int, end: str) -> str:
@@ -122,7 +175,7 @@ class _Entries:
             after = _edited(before, config, edit)
             if before is not None:
                 new[config] = before if _same(before, after) else after
-            elif [*new] == sorted(new):  # as the libraries of the Hub keep them
+            elif not edit.is_last and [*new] == sorted(new):  # as the libraries of the Hub keep them
                 new = dict(sorted({**new, config: after}.items()))
             else:
                 new[config] = after
@@ -143,7 +196,8 @@ class _Entries:
 
 
 def _config_of(node: Any) -> str:
-    return next((str(value.value) for key, value in node.value if key.value == "config_name"), "default")
+    names = [str(value.value) for key, value in node.value if key.value == "config_name"]
+    return names[-1] if names else "default"
 
 
 def _edited(node: Any, config: str, edit: Edit) -> Any:
@@ -194,16 +248,20 @@ def _spliced(yaml: str, nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[st
         if cut is None:
             return None
         cuts += cut
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += end
     cuts.sort(key=lambda cut: cut[:2])
+    count = len(lines)
     for start, stop, new in reversed(cuts):  # from the last on: so of two at one place the first comes first
-        lines[start:stop] = [new.replace("\n", end)]
+        lines[min(start, count) : min(stop, count)] = [new.replace("\n", end)]
     return "".join(lines)
 
 
 def _cuts(lines: list[str], entries: _Entries, column: int) -> list[tuple[int, int, str]] | None:
     """Which lines are replaced, and by what."""
     if entries.node is None:
-        return [(len(lines), len(lines), _whole(entries, column))]
+        behind = len(lines) + 1  # also behind an entry that comes at the end of the last key
+        return [(behind, behind, _whole(entries, column))]
     line = entries.name.start_mark.line
     if entries.name.start_mark.column != column or lines[line][:column].strip(" "):
         return None

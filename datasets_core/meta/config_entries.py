@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import abc
+import re
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from datasets_core.meta.info import DatasetInfo
+
+_CONFIG_NAME = re.compile(r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}")
+
+
+_OPTIONS = (
+    "batch_size block_size chunksize coerce_float column_names columns comment comment_prefix con converters date_format "
+    "decimal decode_num_threads delimiter dialect doublequote drop_labels drop_metadata embed_files encoding encoding_errors "
+    "engine error_bad_lines escapechar false_values features field filters float_precision fragment_scan_options header "
+    "index_col keep_default_na keep_linebreaks lineterminator low_memory mangle_dupe_cols max_batch_bytes memory_map "
+    "metadata_filenames na_filter na_values names newlines_in_values nrows on_bad_files on_bad_lines on_mixed_types params "
+    "parse_agent_traces parse_dates prefix quotechar quoting sample_by sep skip_blank_lines skip_docstart skipfooter "
+    "skipinitialspace skiprows sql thousands true_values use_threads usecols verbose warn_bad_lines"
+)
+BUILDER_OPTIONS = frozenset(_OPTIONS.split())
+"""What an entry says to the builders of this library of how files are read: of other files it would say something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +96,15 @@ class LazyInfos(Mapping[str, DatasetInfo]):
 
     def __len__(self) -> int:
         return len(self.every())
+
+
+def is_config_name(name: object) -> bool:
+    """Whether a card may call a config so: the name becomes that of a folder.
+
+    >>> is_config_name("en-1.0"), is_config_name("a/b"), is_config_name(".."), is_config_name("a\\nb")
+    (True, False, False, False)
+    """
+    return isinstance(name, str) and _CONFIG_NAME.fullmatch(name) is not None
 
 
 def joined(*infos: Mapping[str, DatasetInfo]) -> Mapping[str, DatasetInfo]:

@@ -168,8 +168,6 @@ REFUSED = {
     HEAD + "  default: true\n- config_name: b\n  default: true\n": "line 5: both 'a' and 'b' are marked",
     HEAD + "  default: 1\n": "line 4: default is 1",
     HEAD + "  version: 1\n": "line 4: '1' is no version",
-    HEAD + "  sep: x\n  sep: y\n": "line 5: the key 'sep' appears twice",
-    "configs: []\nconfigs: []\n": "line 3: the key 'configs' appears twice",
     HEAD + "  data_files: {train: x}\n": "line 4: data_files is not a text",
     HEAD + "  data_files: []\n": "line 4: data_files is not a text",
     HEAD + "  data_files:\n  - split: train\n    pattern: x\n": "line 5: an item of data_files has the keys",
@@ -321,6 +319,20 @@ def test_any_mixture_of_card_lines_is_a_card_or_one_library_error(text: str) -> 
     except DatasetsCoreError as error:
         found = error
     assert isinstance(found, (Card, ManifestError, ConfigurationError))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "license: a\nlicense: b\n" + HEAD + "  sep: y\n",
+        HEAD + "  sep: x\n  sep: y\n",
+        HEAD + "  sep: x\n" + HEAD + "  sep: y\n",
+    ],
+    ids=["foreign", "inside", "configs"],
+)
+def test_of_a_key_that_stands_twice_the_last_value_holds(text: str) -> None:
+    (entry,) = read_card(text, path="card.yaml").configs
+    assert entry.options == {"sep": "y"}  # as for the libraries of the Hub, which load such a card
 
 
 def test_old_infos_are_read_by_config() -> None:

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core.meta.card_cut import cut_config, cut_key
+from datasets_core.meta.card_cut import cut_config, cut_key, entry_lines
 
 CARD = """\
 license: mit
@@ -179,3 +179,23 @@ def test_a_large_card_is_cut_in_no_time():
 
     assert len(cut.lines) == 43
     assert time.process_time() - begun < 1  # the whole parse takes ten
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "a: 1\nconfigs:\n# x\n- config_name: b\n  y: |\n    - config_name: c\n\n- z: 1\n  config_name: 'd'\nend: 1\n",
+            [("b", 3, 7), ("d", 7, 9)],
+        ),
+        ("configs:\n- x: 1\n- config_name: b\n", None),
+        ("configs:\n- config_name: b\n- config_name: b\n", None),
+        ("configs:\n  config_name: b\n", None),
+        ("configs: []\n", None),
+        ("license: mit\n", None),
+        ("configs:\n- &a\n  config_name: b\n", None),
+    ],
+    ids=["list", "nameless", "twice", "mapping", "flow", "absent", "anchor"],
+)
+def test_entries_are_found_by_their_lines(text: str, found: object) -> None:
+    assert entry_lines(text, "configs") == found

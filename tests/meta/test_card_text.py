@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ManifestError
+from datasets_core.meta import card_text
 from datasets_core.meta.card import read_card
 from datasets_core.meta.card_text import Edit, edited_card
 
@@ -215,7 +216,6 @@ def test_new_entries_stand_in_order_where_the_others_do() -> None:
         "---\nlicense: [mit\n---\n",
         "---\n- a\n- b\n---\n",
         "---\njust text\n---\n",
-        "---\na: 1\na: 2\n---\n",
         "---\nconfigs:\n- config_name: en\n# never closed\n",
         "---\na: !!python/object:os.system x\nb: [\n---\n",
     ],
@@ -223,6 +223,78 @@ def test_new_entries_stand_in_order_where_the_others_do() -> None:
 def test_a_broken_card_is_told(text: str) -> None:
     with pytest.raises(ManifestError, match=r"README\.md"):
         edited_card(text, MINE)
+
+
+def test_what_stands_twice_stays_twice() -> None:
+    text = "---\nlicense: a\nlicense: b\nconfigs:\n- config_name: en\n  x: 1\n  x: 2\n---\n"
+    found = edited_card(text, MINE)
+    check_mine(found)
+    assert found.startswith(text.removesuffix("---\n"))
+
+
+def test_what_is_to_be_last_stands_behind_what_its_name_comes_before() -> None:
+    edits = {"configs": {"en": Edit({"x": 1}), "default": Edit({"x": 2}, is_last=True)}}
+    assert [entry["config_name"] for entry in yaml_of(edited_card(None, edits))["configs"]] == ["en", "default"]
+
+
+MANY = """\
+license: mit
+configs:
+# the first
+- config_name: "b"    # English
+  data_files: 'en/*.csv'
+
+  # and the second
+- config_name: d
+  data_files:
+    - split: train
+      path: [no/1.csv, no/2.csv]
+- data_files: x
+  config_name: f  # named below
+# behind configs
+dataset_info:
+- config_name: b
+  features:
+  - name: x
+    dtype: int64
+- config_name: d
+  description: |
+    # no comment
+    - config_name: x
+tags:
+- a
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("name", ["a", "b", "c", "d", "e", "f", "g"])
+def test_large_cards_are_edited_as_small_ones(name: str, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"---\n{MANY}---\n# Title\n".replace("\n", end)
+    files = Edit({"data_files": [{"split": "train", "path": f"{name}/train-*"}]}, frozenset({"x"}))
+    edits = {"dataset_info": {name: Edit({"download_size": 3})}, "configs": {name: files, "zz": Edit({"x": 1}, is_last=True)}}
+    whole = edited_card(text, edits)
+
+    monkeypatch.setattr(card_text, "_LARGE", 0)
+    monkeypatch.setattr(card_text, "_merged", only_parts(card_text._merged, len(text)))
+    assert edited_card(text, edits) == whole
+    assert edited_card(whole, edits) == whole
+
+
+def only_parts(merged: Any, most: int) -> Any:
+    """What merges a part of a card, and refuses the whole of it."""
+
+    def checked(yaml: str, *others: Any) -> str:
+        assert len(yaml) < most * 2 // 3, "all of it is parsed"
+        return str(merged(yaml, *others))
+
+    return checked
+
+
+@pytest.mark.parametrize("front", ["tags: [a\n", "a: *b\n", "a: b: c\n", "just text\n"])
+def test_a_large_card_that_is_broken_is_told(front: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(card_text, "_LARGE", 0)
+    with pytest.raises(ManifestError, match=r"README\.md"):
+        edited_card(f"---\n{MANY}{front}---\n", MINE)
 
 
 KEYS = st.text("abcxyz_", min_size=1, max_size=8).filter(lambda key: key not in OURS)
