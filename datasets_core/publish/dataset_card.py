@@ -1,27 +1,27 @@
-"""What a repository says of a config after a push: its card, and the `dataset_infos.json` of repositories that have one."""
+"""What a repository says of a config after a push: its card, and the records beside it of repositories that have them."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from datasets_core.errors import ConfigurationError, ManifestError
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError, PushError
 from datasets_core.features.schema import Features
 from datasets_core.meta.card import read_dataset_infos
 from datasets_core.meta.card_text import Edit, edited_card
-from datasets_core.meta.config_entries import ConfigEntry
+from datasets_core.meta.config_entries import BUILDER_OPTIONS, ConfigEntry
 from datasets_core.meta.info import DatasetInfo, parse_json
 from datasets_core.meta.lazy_card import LazyCard
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.publish.push_target import PushedSplit, PushTarget, RepositoryState, RepositoryTexts, WriteCard
+from datasets_core.publish.standing_splits import PARQUET, StandingSplit, globs_of, named_files, standing_splits
 
-_CARD, _INFOS = "README.md", "dataset_infos.json"
-_SHARD = re.compile(r"(?P<split>\w+(?:\.\w+)*)-[0-9]{5}-of-[0-9]{5}[^/]*\.parquet")
-_GENERAL = frozenset({"config_name", "version", "default", "description"})  # options that do not tell how files are read
+DEFAULT = "default"
+_CARD, _INFOS, _YAML = "README.md", "dataset_infos.json", ".huggingface.yaml"
 
 
 def card_writer(target: PushTarget, features: Features | None) -> WriteCard:
@@ -33,8 +33,9 @@ def card_writer(target: PushTarget, features: Features | None) -> WriteCard:
 
     Raises:
         ConfigurationError: when it is called: the repository has other features for other splits of the config, or the config
-            cannot be the default one.
+            cannot be the default one, or other splits of the config are files of another format.
         ManifestError: when it is called: the card, or `dataset_infos.json`, is broken.
+        PushError: when it is called: the card could not be read afterwards.
 
     >>> from datasets_core import Features, Value
     >>> writer = card_writer(PushTarget("org/name"), Features({"a": Value("int8")}))
@@ -64,16 +65,46 @@ def card_writer(target: PushTarget, features: Features | None) -> WriteCard:
 def _texts(
     target: PushTarget, features: Features | None, state: RepositoryState, splits: Sequence[PushedSplit]
 ) -> RepositoryTexts:
-    card = LazyCard(state.readme or "", path=_CARD)
+    card, yaml = LazyCard(state.readme or "", path=_CARD), None if state.yaml is None else LazyCard(state.yaml, path=_YAML)
     infos = {} if state.dataset_infos is None else read_dataset_infos(state.dataset_infos, path=_INFOS)
-    merge = _Merge(target, card.configs, card.get(target.config_name) or infos.get(target.config_name), state.paths)
+    name = target.config_name
+    configs_above = [] if yaml is None else yaml.configs  # they take the place of those of the card
+    before = (None if yaml is None else yaml.get(name)) or card.get(name) or infos.get(name)
+    merge = _Merge(target, configs_above or card.configs, before, state.paths)
     files = merge.data_files(splits)
     info = merge.info(features, splits, files)
-    edits = {"dataset_info": {target.config_name: _info_edit(info)}, "configs": merge.configs(files)}
-    readme = edited_card(state.readme, edits)
-    if target.config_name not in infos or state.dataset_infos is None:
-        return RepositoryTexts(readme)
-    return RepositoryTexts(readme, _infos_text(state.dataset_infos, target.config_name, infos[target.config_name], info))
+    configs, about = merge.configs(files, splits, features), {name: _info_edit(info)}
+    readme = edited_card(state.readme, {"dataset_info": about, "configs": {} if configs_above else configs})
+    texts = RepositoryTexts(readme)
+    if state.yaml is not None and yaml is not None:
+        said = {"dataset_info": about if len(yaml) else {}, "configs": configs if configs_above else {}}
+        texts = replace(texts, yaml=edited_card(state.yaml, said, path=_YAML))
+    _check_read(target, (texts.yaml, _YAML) if configs_above and texts.yaml else (readme, _CARD), files)
+    if name not in infos or state.dataset_infos is None:
+        return texts
+    return replace(texts, dataset_infos=_infos_text(state.dataset_infos, name, infos[name], info))
+
+
+def _check_read(target: PushTarget, home: tuple[str, str], files: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a card that nobody could read any more.
+
+    Raises:
+        PushError: it cannot be read, or names other files of the config.
+    """
+    text, path = home
+    reason = "names other files for it"
+    try:
+        card = LazyCard(text, path=path)
+        found = next((entry for entry in card.configs if entry.name == target.config_name), None)
+        card.get(target.config_name)
+    except DatasetsCoreError as error:
+        found, reason = None, str(error)
+    if found is None or found.data_files != files or found.data_dir is not None:
+        raise PushError(
+            target.repo_id,
+            f"would get a {path} that does not tell of the config {target.config_name!r} as it is pushed: it {reason}",
+            "Choose other names for config, splits and data_dir",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +132,54 @@ class _Merge:
 
     def data_files(self, splits: Sequence[PushedSplit]) -> dict[str, list[str]]:
         """The patterns of each split that the config has afterwards."""
-        kept = {} if self.target.replaces_config else self._files_before()
+        kept = {} if self.target.replaces_config else self._files_before(splits)
         return {**kept, **{split.name: [self.target.pattern(split.name)] for split in splits}}
 
-    def _files_before(self) -> dict[str, list[str]]:
+    def _files_before(self, splits: Sequence[PushedSplit]) -> dict[str, list[str]]:
+        """The patterns of each split that the config has; of those that are not pushed, the files are Parquet."""
         entry = self.entry
-        if entry is not None:
-            folder = "" if entry.data_dir is None else f"{entry.data_dir.rstrip('/')}/"
-            return {split: [folder + path for path in paths] for split, paths in (entry.data_files or {}).items()}
-        if self.configs_before or self.target.config_name != "default":
+        pushed = {split.name for split in splits}
+        if entry is None and (self.configs_before or self.target.config_name != DEFAULT):
             return {}
-        # A repository that was pushed to before cards named configs: its splits are those of its shards.
-        found = [_SHARD.fullmatch(path.removeprefix("data/")) for path in self.paths if path.startswith("data/")]
-        names = dict.fromkeys(match["split"] for match in found if match)
-        return {split: [f"data/{split}-*"] for split in names}
+        if entry is not None and entry.data_files is not None:
+            folder = "" if entry.data_dir is None else f"{entry.data_dir.rstrip('/')}/"
+            found = {split: [folder + path for path in paths] for split, paths in entry.data_files.items()}
+            for split in found.keys() - pushed:
+                self._check_format(split, StandingSplit.of(named_files(found[split], self.paths)))
+            return found
+        standing = {} if self._has_script else standing_splits(self.paths, (entry and entry.data_dir) or "")
+        for split in standing.keys() - pushed:
+            self._check_format(split, standing[split])
+        return self._named(standing, splits)
+
+    def _check_format(self, split: str, standing: StandingSplit) -> None:
+        if standing.format in (None, PARQUET):
+            return
+        raise ConfigurationError(
+            f"The config {self.target.config_name!r} of {self.target.repo_id} reads its split {split!r} as {standing.format} "
+            f"({standing.files[0]}), and what is pushed is Parquet, but all splits of a config have one format. "
+            "Choose another config_name, push all splits together as a DatasetDict, or remove what it has there."
+        )
+
+    def default_splits(self, splits: Sequence[PushedSplit]) -> dict[str, StandingSplit]:
+        """What loads as the config `default` by the names of its files, and would no longer beside configs with names."""
+        if self.configs_before or self.target.config_name == DEFAULT or self._has_script:
+            return {}
+        inside = re.escape(self.target.data_dir)
+        replaced = [re.compile(f"{inside}/{re.escape(split.name)}-[^/]*") for split in splits]
+        if self.target.replaces_config:
+            replaced.append(re.compile(rf"{inside}/[^/]*-\d{{5,}}-of-\d{{5,}}[^/]*\.parquet"))
+        found = standing_splits([path for path in self.paths if not any(each.fullmatch(path) for each in replaced)])
+        return found if len({each.format for each in found.values()}) == 1 else {}  # what differs cannot be loaded
+
+    def _named(self, standing: Mapping[str, StandingSplit], splits: Sequence[PushedSplit]) -> dict[str, list[str]]:
+        new = [f"{self.target.data_dir}/{split.name}-00000-of-00001.parquet" for split in splits]
+        return {name: globs_of(split, self.paths, new) for name, split in standing.items()}
+
+    @property
+    def _has_script(self) -> bool:
+        """Whether the repository is a script, which alone tells its splits."""
+        return f"{self.target.repo_id.rpartition('/')[2]}.py" in self.paths
 
     def info(self, features: Features | None, splits: Sequence[PushedSplit], files: Mapping[str, object]) -> DatasetInfo:
         """What is recorded of the config afterwards; splits and sizes only where they are known of all splits."""
@@ -149,15 +214,20 @@ class _Merge:
 
     # -- configs -------------------------------------------------------------------------------------------------------
 
-    def configs(self, files: Mapping[str, Sequence[str]]) -> dict[str, Edit]:
+    def configs(
+        self, files: Mapping[str, Sequence[str]], splits: Sequence[PushedSplit], features: Features | None
+    ) -> dict[str, Edit]:
         """The changes of `configs:`."""
         name, entry = self.target.config_name, self.entry
-        listed = [{"split": split, "path": paths[0] if len(paths) == 1 else [*paths]} for split, paths in files.items()]
-        values: dict[str, Any] = {"data_files": listed}
-        dropped = frozenset({"data_dir"}) | (frozenset() if entry is None else _of_other_files(entry))
+        unnamed = self.default_splits(splits)
+        values: dict[str, Any] = {"data_files": _listed(files)}
+        dropped = BUILDER_OPTIONS | {"data_dir"}
+        columns = None if entry is None or len(files) == len(splits) else entry.options.get("columns")
+        if isinstance(columns, list) and features is not None and features.keys() <= set(columns):
+            dropped -= {"columns"}  # of the splits that stay; it hides nothing that is pushed
         marked = [other.name for other in self.configs_before if other.default and other.name != name]
-        names = [other.name for other in self.configs_before]
-        if name == "default":
+        names = [*(other.name for other in self.configs_before), *([DEFAULT] if unnamed else [])]
+        if name == DEFAULT:
             dropped |= {"default"}  # it is the default one by its name
             if marked and not self.target.set_default:
                 raise ConfigurationError(
@@ -165,7 +235,7 @@ class _Merge:
                     "'default' would be that by its name. Push with set_default=True, or with another config_name."
                 )
         elif self.target.set_default:
-            if "default" in names:
+            if DEFAULT in names:
                 raise ConfigurationError(
                     f"{self.target.repo_id} has a config called 'default', which is the default one by its name. "
                     "Rename or remove it first, or push without set_default."
@@ -174,16 +244,17 @@ class _Merge:
         elif self.target.set_default is False:
             dropped |= {"default"}
         edits = {name: Edit(values, dropped)}
+        if unnamed:
+            # Other libraries read all configs in the format of the first: what is pushed comes first where they differ.
+            is_last = any(split.format != PARQUET for split in unnamed.values())
+            edits[DEFAULT] = Edit({"data_files": _listed(self._named(unnamed, splits))}, is_last=is_last)
         if self.target.set_default:
             edits |= {other: Edit(dropped=frozenset({"default"})) for other in marked}
         return edits
 
 
-def _of_other_files(entry: ConfigEntry) -> frozenset[str]:
-    """The options of a config that tell how files are read, and features, where its files were no Parquet."""
-    patterns = [pattern for paths in (entry.data_files or {"": [""]}).values() for pattern in paths]
-    is_parquet = entry.data_files is not None and all(re.search(r"(\.parquet|/[^/.]+-\*)$", pattern) for pattern in patterns)
-    return (frozenset({"features"}) if is_parquet else frozenset(entry.options)) - _GENERAL
+def _listed(files: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    return [{"split": split, "path": paths[0] if len(paths) == 1 else [*paths]} for split, paths in files.items()]
 
 
 def _in_order(old: Mapping[str, object], files: Mapping[str, object]) -> list[str]:

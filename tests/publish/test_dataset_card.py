@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from datasets_core import ClassLabel, Features, Value
-from datasets_core.errors import ConfigurationError, ManifestError
+from datasets_core.errors import ConfigurationError, ManifestError, PushError
 from datasets_core.meta.card import read_card
 from datasets_core.publish.dataset_card import card_writer
-from datasets_core.publish.push_target import PushedSplit, RepositoryState, push_target
+from datasets_core.publish.push_target import PushedSplit, PushTarget, RepositoryState, push_target
 
 NUMBERS = Features({"a": Value("int64"), "label": ClassLabel(names=["no", "yes"])})
 TRAIN, TEST = PushedSplit("train", 3, 30, 300, 0), PushedSplit("test", 2, 20, 200, 0)
@@ -86,7 +86,61 @@ def test_a_repository_without_configs_keeps_the_splits_that_were_pushed_to_it() 
         "a.b": ["data/a.b-*"],
         "test": ["data/test-*"],
     }
-    assert said(card("# Title", TEST, paths=paths, config_name="en"), "en")[0].data_files == {"test": ["en/test-*"]}
+    found = read_card(card("# Title", TEST, paths=[*paths, "en/test-0.csv"], config_name="en"), path="README.md").configs
+    assert {entry.name: entry.data_files for entry in found} == {
+        "default": {"train": ["data/train-*"], "a.b": ["data/a.b-*"]},  # as it was loaded before
+        "en": {"test": ["en/test-*"]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("paths", "files"),
+    [
+        (["train.parquet"], {"train": ["train.parquet"], "test": ["data/test-*"]}),
+        (["x/a.parquet", "x/b.parquet", "LICENSE.txt"], {"train": ["x/a.parquet", "x/b.parquet"], "test": ["data/test-*"]}),
+        (["test.csv", "logo.png"], {"test": ["data/test-*"]}),
+        (["LICENSE.txt", "weights.bin"], {"test": ["data/test-*"]}),
+        (["name.py", "train.csv"], {"test": ["data/test-*"]}),
+    ],
+    ids=["name", "folder", "replaced", "papers", "script"],
+)
+def test_splits_that_no_card_names_stay(paths: list[str], files: dict[str, list[str]]) -> None:
+    assert said(card(None, TEST, paths=paths))[0].data_files == files
+
+
+def test_splits_that_only_a_folder_tells_stay() -> None:
+    text = "---\nconfigs:\n- config_name: en\n  data_dir: en\n---\n"
+    entry, _ = said(card(text, TEST, paths=["en/train.parquet", "train.csv"], config_name="en"), "en")
+    assert (entry.data_files, entry.data_dir) == ({"train": ["en/train.parquet"], "test": ["en/test-*"]}, None)
+
+
+def test_a_config_of_another_format_stays_behind_what_is_pushed() -> None:
+    found = card(None, TEST, paths=["train.csv", "dev.csv"], config_name="en")
+    assert [entry.name for entry in read_card(found, path="README.md").configs] == ["en", "default"]
+    assert said(card(found, TEST, paths=["train.csv", "dev.csv"], config_name="fr"), "fr")[0].name == "fr"
+
+
+HAND = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: train\n    path: raw.csv\n  sep: ';'\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        (HAND, ["raw.csv"]),
+        (HAND, []),
+        (HAND.replace("raw.csv", "raw/*"), ["raw/x.csv"]),
+        ("---\nconfigs:\n- config_name: default\n  data_dir: raw\n---\n", ["raw/train.csv"]),
+        (None, ["train.csv"]),
+        (None, ["train/a.jsonl.gz", "test.parquet"]),
+    ],
+    ids=["hand", "not there", "glob", "folder", "no card", "packed"],
+)
+@pytest.mark.parametrize("features", [NUMBERS, None], ids=["known", "unknown"])
+def test_splits_of_another_format_are_told_before_a_row_is_made(text: Any, paths: list[str], features: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"'default' of org/name .*'train' as .*(csv|json).*another config_name"):
+        card(text, TEST, paths=paths, features=features)
+    card(text, TEST, paths=paths, replaces_config=True)
+    card(text, TRAIN, paths=paths)
 
 
 def test_options_of_files_that_are_gone_go() -> None:
@@ -94,10 +148,16 @@ def test_options_of_files_that_are_gone_go() -> None:
     entry, _ = said(card(text, TRAIN, replaces_config=True))
     assert (entry.version, entry.options) == ("1.2.0", {})
 
-    text = (
-        "---\nconfigs:\n- config_name: default\n  columns: [a]\n  data_files:\n  - split: train\n    path: data/train-*\n---\n"
-    )
-    assert said(card(text, TEST))[0].options == {"columns": ["a"]}
+
+@pytest.mark.parametrize("splits", [(TRAIN,), (TEST,)], ids=["train", "test"])
+def test_options_that_would_hide_what_is_pushed_go(splits: Any) -> None:
+    options = "  columns: [a]\n  filters: [[a, '>', 1]]\n  x-mine: 3\n  description: text\n"
+    text = f"---\nconfigs:\n- config_name: default\n{options}  data_files:\n  - split: train\n    path: data/*.parquet\n---\n"
+    assert said(card(text, *splits))[0].options == {"x-mine": 3, "description": "text"}
+
+    only_a = Features({"a": Value("int64")})
+    kept = {"columns": ["a"]} if splits == (TEST,) else {}  # the split that stays may have other columns
+    assert said(card(text, *splits, features=only_a))[0].options == {**kept, "x-mine": 3, "description": "text"}
 
 
 def test_foreign_keys_of_an_info_stay() -> None:
@@ -130,8 +190,17 @@ def test_a_config_called_default_is_the_default_one() -> None:
         card(other, TRAIN)
     assert not said(card(other, TRAIN, set_default=True), "en")[0].default
 
+    with pytest.raises(ConfigurationError, match="called 'default'"):
+        card(None, TRAIN, config_name="en", set_default=True, paths=["train.csv"])
+
 
 # -- what is refused
+
+
+def test_a_card_that_could_not_be_read_is_told() -> None:
+    target = PushTarget("org/name", config_name="a/b", data_dir="data")
+    with pytest.raises(PushError, match=r"README\.md that does not tell of the config 'a/b'"):
+        card_writer(target, NUMBERS)(RepositoryState(None, None, ()), [TRAIN])
 
 
 def test_other_splits_have_the_same_features() -> None:
@@ -146,6 +215,34 @@ def test_other_splits_have_the_same_features() -> None:
 def test_a_broken_card_is_told(text: str) -> None:
     with pytest.raises(ManifestError, match=r"README\.md"):
         card(text, TRAIN)
+
+
+# -- .huggingface.yaml
+
+YAML = "configs:\n- config_name: default\n  data_files:\n  - split: train\n    path: x.parquet\nlicense: mit"
+
+
+def test_configs_of_the_yaml_are_edited_there() -> None:
+    state = RepositoryState("---\nconfigs:\n- config_name: old\n---\n", None, ["x.parquet"], YAML)
+    found = card_writer(push_target("org/name", splits=["test"]), NUMBERS)(state, [TEST])
+    assert found.yaml is not None
+    (entry,) = read_card(found.yaml, path=".huggingface.yaml").configs
+    assert entry.data_files == {"train": ["x.parquet"], "test": ["data/test-*"]}
+    assert found.yaml.endswith("license: mit\n")
+    assert [entry.name for entry in read_card(found.readme, path="README.md").configs] == ["old"]
+    assert read_card(found.readme, path="README.md").infos["default"].features == NUMBERS
+
+
+def test_infos_of_the_yaml_are_edited_there_too() -> None:
+    text = "dataset_info:\n  features:\n  - name: a\n    dtype: string\n  splits:\n  - name: train\n    num_examples: 1\n"
+    state = RepositoryState(None, None, ["data/train-00000-of-00001.parquet"], text)
+    write = card_writer(push_target("org/name", splits=["test"]), NUMBERS)
+    with pytest.raises(ConfigurationError, match="other features"):
+        write(state, [TEST])
+    found = write(state, [PushedSplit("train", 3, 30, 300, 0)])
+    assert found.yaml is not None
+    assert read_card(found.yaml, path=".huggingface.yaml").infos["default"].features == NUMBERS
+    assert said(found.readme)[0].data_files == {"train": ["data/train-*"]}
 
 
 # -- dataset_infos.json
