@@ -11,12 +11,16 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from datasets_core import config
 
 ROOT = Path(__file__).parents[2]
+_PLACES = {"HF_DATASETS_CACHE", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "XDG_CACHE_HOME"}  # which come before HF_HOME
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -35,11 +39,27 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_its_python_runs(checkout: Path) -> None:
+@pytest.fixture
+def online(hub: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """The small Hub with the repository that the README names, for a user who is logged in."""
+    rows = "a\n" + "\n".join(map(str, range(20)))
+    card = "---\nconfigs:\n- config_name: en\n  data_files: en/*.csv\n---\n"
+    repo = hub.repo("org/name", {"README.md": card, "en/train.csv": rows, "extra/1.csv": rows})
+    repo.tag("v1")
+    repo.branch("refs/convert/parquet")
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), tmp_path / "0000.parquet")
+    converted = {"default/train/0000.parquet": (tmp_path / "0000.parquet").read_bytes()}
+    repo.commit(converted, delete=["README.md", "en/train.csv", "extra/1.csv"], branch="refs/convert/parquet")
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+    return hub
+
+
+def test_its_python_runs(checkout: Path, online: Any) -> None:
     names: dict[str, object] = {"__name__": "readme"}
     done, skipped = 0, 0
     with config.using(cache_dir=str(checkout / "cache")):
-        for line, block in _blocks("python"):
+        for line, text in _blocks("python"):
+            block = text.replace("hf_…", online.token)
             try:
                 exec(compile("\n" * line + block, str(ROOT / "README.md"), "exec"), names)
             except ImportError as error:
@@ -55,12 +75,13 @@ def test_its_python_runs(checkout: Path) -> None:
     assert done > 5
 
 
-def test_its_commands_run(checkout: Path) -> None:
+def test_its_commands_run(checkout: Path, online: Any) -> None:
     (text,) = [block for _, block in _blocks("sh") if block.startswith("datasets-core build")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HOME": str(checkout / ".cache" / "huggingface")}
-    environment = {name: value for name, value in environment.items() if name not in ("HF_DATASETS_CACHE", "XDG_CACHE_HOME")}
+    environment = {name: value for name, value in os.environ.items() if name not in _PLACES}
+    environment |= {"PYTHONPATH": str(ROOT), "HF_HOME": str(checkout / ".cache" / "huggingface"), "HF_ENDPOINT": online.url}
     for line in text.splitlines():
         words = [word.replace("~", str(checkout)) for word in shlex.split(line, comments=True)]
         command = [sys.executable, "-m", "datasets_core", *words[1:]]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, (line, done.stdout, done.stderr)
+    assert "org/penguins" in online.repos

@@ -167,7 +167,8 @@ def test_files_and_folders_of_the_users_own_are_relative_to_the_repository(
 ) -> None:
     builder, found = planned(FILES, **arguments)
     assert found == expected
-    assert builder.is_partial is (arguments.keys() != {"path"} or arguments["path"].endswith("/en")) or "name" in arguments
+    own = bool({"data_files", "data_dir"} & arguments.keys()) or str(arguments.get("path")).endswith("/en")
+    assert builder.is_partial is own
 
 
 @pytest.mark.parametrize(
