@@ -314,7 +314,7 @@ class Hub:
 
 def client_package() -> Any:
     """The package `huggingface_hub`, for what writes to the Hub by it."""
-    import huggingface_hub
+    import huggingface_hub.constants
 
     return huggingface_hub
 

@@ -9,7 +9,13 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from datasets_core import due
-from datasets_core.errors import InvalidTokenError, PushError, RepositoryNotFoundError, RevisionNotFoundError
+from datasets_core.errors import (
+    HubUnreachableError,
+    InvalidTokenError,
+    PushError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 from datasets_core.fetch import hub_write_failures as failures_of
 from datasets_core.fetch.http import TransientError, transport_failures
 from datasets_core.fetch.hub import Hub, UnansweredError, client_package
@@ -34,14 +40,23 @@ class HubBranch:
         hub: the Hub, and who asks.
         repo_id: `org/name`, or `name` for the namespace of the user.
         revision: the branch; None for `main`.
+        create_pr: whether commits become pull requests.
         policy: how often to try again what fails for a while.
 
     Attributes:
         repo_id: with its namespace, once it is open.
     """
 
-    def __init__(self, hub: Hub, repo_id: str, *, revision: str | None = None, policy: RetryPolicy | None = None) -> None:
-        self.hub, self.repo_id, self.revision = hub, repo_id, revision
+    def __init__(
+        self,
+        hub: Hub,
+        repo_id: str,
+        *,
+        revision: str | None = None,
+        create_pr: bool = False,
+        policy: RetryPolicy | None = None,
+    ) -> None:
+        self.hub, self.repo_id, self.revision, self.create_pr = hub, repo_id, revision, create_pr
         self.policy = policy or hub.policy
         self.api: Any = hub.api
 
@@ -62,7 +77,9 @@ class HubBranch:
             PushError: the user may not make them.
         """
         if "/" not in self.repo_id:
-            self.repo_id = f"{self._user()}/{self.repo_id}"
+            self.repo_id = self._made_by_name(private) or f"{self._user()}/{self.repo_id}"
+        if self.branch != DEFAULT_REVISION and not self.branch.startswith("refs/") and not self.create_pr:
+            return self._open_branch(private)
         try:
             return self.current()
         except RepositoryNotFoundError:
@@ -74,6 +91,17 @@ class HubBranch:
         except RevisionNotFoundError:
             self._make_branch()
             return self.current()
+
+    def _open_branch(self, private: bool | None) -> HubCommit:
+        """A branch that may be new: making it tells by one request whether it is there, and the repository."""
+        try:
+            self._make_branch()
+        except PushError as error:
+            if error.status != 404:
+                raise
+            self._create(private)
+            self._make_branch()
+        return self.current()
 
     def current(self) -> HubCommit:
         """The branch as it stands now, never from a cache: commit and files by one request, where the Hub tells all of them.
@@ -124,8 +152,19 @@ class HubBranch:
         ]
         is_told = all(item["oid"] is not None and item["size"] is not None for item in items)
         if siblings is None or not is_told or len(items) >= _MOST_SIBLINGS:
-            return replace(self.hub.commit(self.repo_id, sha), revision=self.branch)
+            return self._whole(sha)
         return HubCommit(self.repo_id, sha, self.branch, listed_files(items, self.repo_id))
+
+    def _whole(self, sha: str) -> HubCommit:
+        """All files of a commit, by its listing in pages: what a snapshot holds of it is not what the Hub has."""
+        doing = "asking for its files"
+        try:
+            found = self.hub.commit(self.repo_id, sha)
+        except HubUnreachableError as error:
+            raise failures_of.no_answer(error, repo_id=self.repo_id, doing=doing) from error
+        if not found.is_whole:
+            raise failures_of.no_answer(UnansweredError("the cache knows some of them only"), repo_id=self.repo_id, doing=doing)
+        return replace(found, revision=self.branch)
 
     def text(self, commit: HubCommit, path: str) -> str | None:
         """A text file of a commit; None where it has none.
@@ -153,6 +192,28 @@ class HubBranch:
             raise malformed(self.repo_id, f"is pushed by a user whom the Hub calls {shown(name)}")
         return name
 
+    def _made_by_name(self, private: bool | None) -> str | None:
+        """The whole id of a repository of the user's own, which the Hub says when it is made, or there already."""
+        if self.hub.token() is None:  # else the client looks for one that was not to be used
+            raise failures_of.not_logged_in(self.repo_id)
+
+        def create() -> str | None:
+            try:
+                made = self.api.create_repo(self.repo_id, repo_type="dataset", private=private, exist_ok=True)
+                repo_id = str(made.repo_id)
+            except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+                if failures_of.is_garbled(error):
+                    raise
+                return None  # it does not say
+            return repo_id if is_repo_id(repo_id) and repo_id.endswith(f"/{self.repo_id}") else None
+
+        try:
+            return self.tried(create, "making the repository")
+        except PushError as error:
+            if error.status is None:
+                raise
+            return None  # who may write to one that is there may not make one
+
     def _create(self, private: bool | None) -> None:
         def create() -> None:
             try:
@@ -172,13 +233,13 @@ class HubBranch:
 
         self.tried(make, f"making the branch {self.branch!r}")
 
-    def tried(self, call: Callable[[], T], doing: str, *, seconds: float = _CALL_SECONDS) -> T:
+    def tried(self, call: Callable[[], T], doing: str, *, seconds: float | None = None) -> T:
         """What a small call of the client returns, which the client itself does not try again.
 
         Args:
             call: the call.
             doing: what it does, as in "making the repository".
-            seconds: how long one try may take.
+            seconds: how long one try may take; a minute by default.
 
         Raises:
             PushError: it is refused, or fails again and again.
@@ -186,7 +247,7 @@ class HubBranch:
         failures = 0
         while True:
             try:
-                return within(seconds, call)
+                return within(seconds or _CALL_SECONDS, call)
             except client_package().errors.HfHubHTTPError as error:
                 failures += 1
                 if failures_of.status_of(error) not in failures_of.PASSING or failures >= self.policy.tries:

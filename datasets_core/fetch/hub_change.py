@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
+import io
 import os
+import posixpath
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +27,7 @@ class NewFile:
     def __init__(self, path: str, content: str | bytes) -> None:
         self.operation: Any = client_package().CommitOperationAdd(path_in_repo=path, path_or_fileobj=content)
         self.local = content if isinstance(content, str) else None
+        self._bytes = content if isinstance(content, bytes) else None
         self.size: int = self.operation.upload_info.size
         self.sha256: str = self.operation.upload_info.sha256.hex()
         self.is_sent = False
@@ -61,19 +65,42 @@ class NewFile:
         """Whether the Hub has its bytes, so that the local file may go."""
         return self.is_sent and self.operation.path_or_fileobj == b"" and self.size > 0
 
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """What decides how the Hub wants it sent: files of one kind are sent once."""
+        return self.sha256, posixpath.dirname(self.path), posixpath.splitext(self.path)[1]
+
+    def share(self, sent: NewFile) -> None:
+        """Take it that this file is sent, as one of the same kind is."""
+        path, self.is_sent = self.path, sent.is_sent
+        self.operation = copy.copy(sent.operation)
+        self.path = path
+
+    @contextmanager
+    def unnamed(self) -> Iterator[None]:
+        """While this lasts, it is called as nothing in a repository is: the Hub tells of no file that it would replace."""
+        path = self.path
+        stem, ending = posixpath.splitext(path)
+        self.path = f"{stem}-of-pending{ending}"
+        try:
+            yield
+        finally:
+            self.path = path
+
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """While this lasts, its content is a file that is open already, unless it is in memory or gone."""
-        if self.local is None:
+        """While this lasts, its content is a file that is open already, unless it is gone."""
+        given = self.operation.path_or_fileobj
+        if self.is_stored:
             yield
             return
-        with open(self.local, "rb") as source:
+        with io.BytesIO(self._bytes or b"") if self.local is None else open(self.local, "rb") as source:
             self.operation.path_or_fileobj = source
             try:
                 yield
             finally:
                 if self.operation.path_or_fileobj is source:
-                    self.operation.path_or_fileobj = self.local
+                    self.operation.path_or_fileobj = given
 
     def forget_local(self) -> None:
         """Remove the local file."""

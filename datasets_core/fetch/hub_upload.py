@@ -11,17 +11,16 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from datasets_core.errors import DownloadError
 from datasets_core.fetch import hub_write_failures as failures_of
+from datasets_core.fetch import hub_xet
 from datasets_core.fetch.http import TransientError, transport_failures
-from datasets_core.fetch.hub import Hub, UnansweredError, client_package
+from datasets_core.fetch.hub import Hub, client_package
 from datasets_core.fetch.hub_branch import HubBranch, within
 from datasets_core.fetch.hub_change import Change, NewFile
 from datasets_core.fetch.hub_listing import HubCommit
+from datasets_core.fetch.hub_url import is_commit
 from datasets_core.fetch.retry import RetryPolicy
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ logger = logging.getLogger(__name__)
 FILES_A_CALL = 256
 """How many files the Hub is asked about at once."""
 _THREADS = 8
+_ADVICE = "Set HF_HUB_DISABLE_XET=1 before Python starts to do so at once"
 _COMMIT_SECONDS = 600.0  # the client waits for ever
-_HUB_WITH_XET = "https://huggingface.co"
 _PULL_REQUEST = re.compile(r"refs/pr/([0-9]{1,12})")
 _MOST_EXPIRED = 3  # uploads in a row that a storage host refuses: its URLs hold for a while only
 
@@ -44,11 +43,14 @@ class MissedCommitError(Exception):
     Args:
         reason: what happened.
         is_conflict: somebody else committed meanwhile; otherwise it may have been made for all we know.
+        is_garbled: there was an answer, and it makes no sense.
         retry_after: how long the server asks to wait.
     """
 
-    def __init__(self, reason: str, *, is_conflict: bool, retry_after: str | None = None) -> None:
-        self.reason, self.is_conflict, self.retry_after = reason, is_conflict, retry_after
+    def __init__(
+        self, reason: str, *, is_conflict: bool = False, is_garbled: bool = False, retry_after: str | None = None
+    ) -> None:
+        self.reason, self.is_conflict, self.is_garbled, self.retry_after = reason, is_conflict, is_garbled, retry_after
         super().__init__(reason)
 
 
@@ -69,10 +71,9 @@ class HubWriter(HubBranch):
         create_pr: bool = False,
         policy: RetryPolicy | None = None,
     ) -> None:
-        super().__init__(hub, repo_id, revision=revision, policy=policy)
-        self.create_pr = create_pr
-        self._sends_open_files: bool | None = None  # which the client never sends by Xet; None: not known yet
-        self._can_xet = False
+        super().__init__(hub, repo_id, revision=revision, create_pr=create_pr, policy=policy)
+        self._may_xet = hub_xet.sends_by_xet()
+        self._by_xet = self._may_xet and hub_xet.is_offered(hub)
 
     def upload(self, files: Iterable[NewFile], *, ignores_nothing: bool = False) -> None:
         """Send the bytes of files ahead of the commit, those that the Hub does not have.
@@ -84,64 +85,65 @@ class HubWriter(HubBranch):
         Raises:
             PushError: they are refused.
         """
-        waiting = list(files)
-        while waiting:
-            # the same content twice in one call would be read by two threads from one open file
-            chosen = list({file.sha256: file for file in reversed(waiting)}.values())[::-1][:FILES_A_CALL]
-            self._send(chosen, {"gitignore_content": ""} if ignores_nothing else {})
-            waiting = [file for file in waiting if not file.is_sent]
+        firsts: dict[tuple[str, str, str], NewFile] = {}
+        shared = [(file, first) for file in files if (first := firsts.setdefault(file.kind, file)) is not file]
+        with ExitStack() as unnamed:
+            for first in {id(first): first for _, first in shared}.values():
+                unnamed.enter_context(first.unnamed())
+            waiting = list(firsts.values())
+            while waiting:  # the same content twice in one call would be read by two threads from one open file
+                chosen = list({file.sha256: file for file in reversed(waiting)}.values())[::-1][:FILES_A_CALL]
+                self._send(chosen, {"gitignore_content": ""} if ignores_nothing else {})
+                waiting = [file for file in waiting if not file.is_sent]
+        for file, first in shared:
+            file.share(first)
 
     def _send(self, batch: Sequence[NewFile], options: dict[str, str]) -> None:
         doing = f"uploading {batch[0].path}" if len(batch) == 1 else f"uploading {len(batch)} files"
-        expired, by_xet = 0, ""
+        expired = 0
+        refusal: Exception | None = None  # of files by LFS, while Xet is tried in its place
         while True:
-            is_by_xet = self._is_by_xet()
             try:
-                with transport_failures():
+                with transport_failures(), failures_of.garbled_answers():
                     self._preupload(batch, options)
                 break
             except client_package().errors.HfHubHTTPError as error:  # tried again by the client, where that may help
-                raise self.refused(error, doing + by_xet) from error
+                if refusal is not None:
+                    raise refusal from error
+                refusal = self._refusal(error, doing)
             except TransientError as error:
                 raise failures_of.no_answer(error, repo_id=self.repo_id, doing=doing) from error
             except Exception as error:
-                if is_by_xet:
-                    by_xet = f" (by LFS, after Xet failed: {failures_of.shown(error)})"
-                    self._without_xet(failures_of.shown(error))
+                if self._by_xet:
+                    self._by_xet = False
+                    reason = failures_of.shown(error)
+                    if refusal is not None:
+                        raise refusal from None  # the client's errors name signed URLs
+                    doing = f"{doing} (by LFS, after Xet failed: {reason})"
+                    told = "%s took no files by Xet (%s): they are sent by LFS. %s."
+                    logger.warning(told, self.hub.endpoint, reason, _ADVICE)
                     continue
                 expired += 1
                 if expired >= _MOST_EXPIRED or not (failures_of.may_be_expired(error) or failures_of.is_garbled(error)):
-                    # not chained: the client's errors name signed URLs
-                    raise failures_of.upload_refused(error, repo_id=self.repo_id, doing=doing + by_xet) from None
+                    raise failures_of.upload_refused(error, repo_id=self.repo_id, doing=doing) from None
         for file in batch:
             file.is_sent = True
 
-    def _is_by_xet(self) -> bool:
-        """Whether files go by Xet, which the client would try wherever it can: for minutes where a Hub fails to answer that."""
-        if self._sends_open_files is None:
-            self._sends_open_files = False
-            package = client_package()
-            can = not package.constants.HF_HUB_DISABLE_XET and find_spec("hf_xet") is not None
-            if can and self.hub.endpoint != _HUB_WITH_XET:
-                asked = f"{self.hub.endpoint}/api/datasets/{self.repo_id}/xet-write-token/{quote(self.branch, safe='')}"
-                try:
-                    status = self.hub.answer(f"{asked}?create_pr=1" if self.create_pr else asked).status
-                except (UnansweredError, DownloadError) as error:
-                    self._without_xet(failures_of.shown(error))
-                else:
-                    if status != 200:
-                        self._without_xet(f"it answers {status}")
-            self._can_xet = can
-        return self._can_xet and not self._sends_open_files
-
-    def _without_xet(self, reason: str) -> None:
-        self._sends_open_files = True
-        endpoint = self.hub.endpoint
-        logger.warning("%s takes no files by Xet (%s): they are sent by LFS. %s.", endpoint, reason, failures_of.XET_ADVICE)
+    def _refusal(self, error: BaseException, doing: str) -> Exception:
+        """What is to be raised if Xet fails too, to which it turns; raised at once where that cannot help."""
+        if self._by_xet or not failures_of.is_of_lfs(error):
+            raise self.refused(error, doing) from error
+        if not self._may_xet:
+            raise self.refused(error, f"{doing} by LFS") from error
+        reason = hub_xet.hindrance(self.hub, self.repo_id, self.branch, create_pr=self.create_pr)
+        if reason is not None:
+            raise self.refused(error, f"{doing} by LFS, since it takes no files by Xet ({reason}),") from error
+        self._by_xet = True
+        return self.refused(error, f"{doing} by LFS, and then by Xet,")
 
     def _preupload(self, batch: Sequence[NewFile], options: dict[str, str]) -> None:
         with ExitStack() as opened:
-            if self._sends_open_files:  # what is open already is never sent by Xet
+            if self._may_xet and not self._by_xet:  # what is open already is never sent by Xet
                 for file in batch:
                     opened.enter_context(file.opened())
             self.api.preupload_lfs_files(
@@ -184,6 +186,8 @@ class HubWriter(HubBranch):
                 parent_commit=parent.sha,
                 num_threads=_THREADS,
             )
+            if not is_commit(str(made.oid)):
+                raise failures_of.GarbledAnswerError
             return made
 
         try:
@@ -195,11 +199,11 @@ class HubWriter(HubBranch):
                 raise MissedCommitError(reason, is_conflict=is_conflict, retry_after=asked) from error
             raise self.refused(error, "committing") from error
         except TransientError as error:
-            raise MissedCommitError(error.reason, is_conflict=False) from error
+            raise MissedCommitError(error.reason) from error
         except ValueError as error:
-            if failures_of.is_garbled(error):
-                raise MissedCommitError("the Hub's answer makes no sense", is_conflict=False) from error
-            raise failures_of.yaml_refused(error, repo_id=self.repo_id) from error
+            if failures_of.is_of_yaml(error):
+                raise failures_of.yaml_refused(error, repo_id=self.repo_id) from error
+            raise MissedCommitError("the Hub's answer makes no sense", is_garbled=True) from error
 
     def pull_request(self, change: Change, *, message: str, description: str | None) -> CommitInfo | None:
         """The `CommitInfo` of the newest pull request, where that makes this very change; else None."""

@@ -20,7 +20,8 @@ CONFLICTS = frozenset({409, 412})
 """What the Hub answers to a commit where somebody else made one first."""
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
 """What it answers for reasons that pass."""
-XET_ADVICE = "Set HF_HUB_DISABLE_XET=1 before Python starts to send files by LFS instead of Xet"
+_ELSEWISE = frozenset({400, 404, 405, 406, 410, 415, 422, 501})
+_INVALID_CARD = "Invalid metadata in README.md"
 _MOST_SAID = 500
 _ERRORS_OF_BATCH = "LFS batch API returned errors"
 _MEND = "Mend what it says, or push again later"
@@ -106,7 +107,8 @@ def refused(error: BaseException, *, repo_id: str, doing: str, token_sent: bool)
     if status == 413:
         return PushError(repo_id, f"was not pushed to: {doing} is too large{said(error)}", "Push smaller shards", status=413)
     reason = f"was not pushed to: {doing} failed, the Hub answers {status}{said(error)}"
-    advice = "Unset HF_HUB_DISABLE_XET, install hf_xet, and push again" if "xet" in said(error).lower() else _MEND
+    wants_xet = "xet" in said(error).lower() and "Xet" not in doing
+    advice = "Unset HF_HUB_DISABLE_XET, install hf_xet, and push again" if wants_xet else _MEND
     return PushError(repo_id, reason, advice, status=status)
 
 
@@ -143,6 +145,17 @@ def upload_refused(error: BaseException, *, repo_id: str, doing: str) -> PushErr
 def may_be_expired(error: BaseException) -> bool:
     """Whether a storage host refused an upload as it does when the URL that the Hub gave holds no longer."""
     return status_of(error.__cause__ or error) in (400, 401, 403, 404)
+
+
+def is_of_lfs(error: BaseException) -> bool:
+    """Whether the Hub refused files as one does that wants them in another manner than LFS."""
+    request: Any = getattr(getattr(error, "response", None), "request", None)
+    return status_of(error) in _ELSEWISE and "/info/lfs/" in str(getattr(request, "url", ""))
+
+
+def is_of_yaml(error: BaseException) -> bool:
+    """Whether the Hub looked at the YAML of a card, and does not take it."""
+    return _INVALID_CARD in str(error)
 
 
 def is_garbled(error: BaseException) -> bool:

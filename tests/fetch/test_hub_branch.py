@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,10 +27,10 @@ class Impatient:
         pass
 
 
-def branch_of(hub: Any, *, repo_id: str = REPO, token: str | bool | None = None) -> HubBranch:
+def branch_of(hub: Any, *, repo_id: str = REPO, token: str | bool | None = None, revision: str | None = None) -> HubBranch:
     policy = RetryPolicy(3, clock=Impatient())
     given = Hub(hub.url, Hub.of().cache, token=hub.token if token is None else token, policy=policy)
-    return HubBranch(given, repo_id, policy=policy)
+    return HubBranch(given, repo_id, revision=revision, policy=policy)
 
 
 def test_commit_and_files_are_told_by_one_request(hub: Any) -> None:
@@ -66,13 +67,66 @@ def test_a_repository_that_somebody_makes_first_is_taken(hub: Any) -> None:
     assert "theirs.txt" in branch_of(hub).open().files
 
 
+def test_a_listing_that_is_not_answered_is_not_told_by_a_snapshot(hub: Any) -> None:
+    repo = hub.repo(REPO, {"README.md": "mine", **{f"{number}.txt": "a" for number in range(1000)}})
+    cache = Hub.of().cache
+    kept = Path(cache.snapshot_path(REPO, repo.sha, "1.txt"))
+    kept.parent.mkdir(parents=True)
+    kept.write_text("a")
+    cache.set_ref(REPO, "main", repo.sha)
+    hub.fail(hub.faults.status(503), "tree", times=None)
+
+    with pytest.raises(PushError, match="asking for its files"):
+        branch_of(hub).current()
+
+
+def test_a_listing_that_nobody_answers_is_told(hub: Any) -> None:
+    hub.repo(REPO, {f"{number}.txt": "a" for number in range(1000)})
+    hub.fail(hub.faults.status(503), "tree", times=None)
+
+    with pytest.raises(PushError, match="asking for its files"):
+        branch_of(hub).current()
+
+
 def test_small_calls_are_tried_again(hub: Any) -> None:
-    hub.before(lambda _: hub.repos.pop("me/mine", None), "create", times=None)
-    hub.fail(hub.faults.status(503), "whoami")
-    hub.fail(hub.faults.dropped(), "whoami")
+    hub.fail(hub.faults.status(503), "create")
+    hub.fail(hub.faults.dropped(), "create")
 
     assert branch_of(hub, repo_id="mine").open().repo_id == "me/mine"
-    assert hub.counts()["whoami"] == 3
+    assert (hub.counts()["create"], hub.counts()["whoami"]) == (3, 0)
+
+
+def test_a_repository_of_ones_own_is_named_by_the_answer_to_making_it(hub: Any) -> None:
+    hub.repo("me/mine", {"a.txt": "a"})
+
+    assert "a.txt" in branch_of(hub, repo_id="mine").open().files
+    assert hub.counts() == {"create": 1, "info": 1}
+
+
+@pytest.mark.parametrize("answer", [b"{}", b"[]", b'{"url": "http://elsewhere/datasets/me/other"}', b'{"url": 5}', b"status"])
+def test_who_one_is_is_asked_where_that_answer_does_not_say(answer: bytes, hub: Any) -> None:
+    hub.repo("me/mine", {"a.txt": "a"})
+    hub.fail(hub.faults.status(403) if answer == b"status" else hub.faults.wrong(answer), "create")
+
+    assert "a.txt" in branch_of(hub, repo_id="mine").open().files
+    assert hub.counts()["whoami"] == 1
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["there", "new"])
+def test_a_branch_is_made_and_read_by_two_requests(is_there: bool, hub: Any) -> None:
+    repo = hub.repo(REPO, {"a.txt": "a"})
+    if is_there:
+        repo.commit({"b.txt": "b"}, branch="dev")
+
+    commit = branch_of(hub, revision="dev").open()
+
+    assert hub.counts() == {"branch": 1, "info": 1}
+    assert ("b.txt" in commit.files) == is_there
+
+
+def test_a_branch_of_a_repository_that_is_not_there_takes_two_more(hub: Any) -> None:
+    assert branch_of(hub, revision="dev").open().revision == "dev"
+    assert hub.counts() == {"branch": 2, "create": 1, "info": 1}
 
 
 def test_a_user_who_is_not_to_be_told_has_no_namespace(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +181,9 @@ def test_a_hub_that_does_not_tell_the_files_is_asked_for_its_listing(shape: str,
     assert hub.counts() == {"info": 1, "tree": 1}
 
 
-@pytest.mark.parametrize("body", [b"[]", b"{}", b"<html>", b'{"sha": 1, "siblings": [1]}'])
+@pytest.mark.parametrize(
+    "body", [b"[]", b"{}", b"<html>", b'{"sha": 1, "siblings": [1]}', b'{"sha": "x/../y", "siblings": []}']
+)
 def test_an_answer_that_makes_no_sense_is_told(body: bytes, hub: Any) -> None:
     hub.repo(REPO)
     hub.fail(hub.faults.wrong(body), "info", times=None)

@@ -75,3 +75,38 @@ def test_a_change_stands_where_all_of_it_does() -> None:
     assert not change.stands_in(commit_of(whole[1]))
     assert not change.is_empty()
     assert Change().is_empty()
+
+
+def test_files_of_one_kind_have_content_folder_and_ending_in_common() -> None:
+    first, *others = (NewFile(path, b"a") for path in ("data/1.parquet", "data/2.parquet", "data/1.txt", "en/1.parquet"))
+
+    assert [other.kind == first.kind for other in others] == [True, False, False]
+    assert NewFile("data/1.parquet", b"b").kind != first.kind
+
+
+def test_a_file_that_shares_what_was_sent_keeps_its_path() -> None:
+    sent, other = NewFile("data/1.parquet", b"a"), NewFile("data/2.parquet", b"a")
+    sent.is_sent, sent.operation.path_or_fileobj = True, b""
+
+    other.share(sent)
+
+    assert (other.path, other.is_stored, sent.path) == ("data/2.parquet", True, "data/1.parquet")
+
+
+def test_a_file_is_called_as_nothing_for_a_while() -> None:
+    file = NewFile("data/1.parquet", b"a")
+
+    with file.unnamed():
+        assert file.path == "data/1-of-pending.parquet"
+
+    assert file.path == "data/1.parquet"
+
+
+def test_what_is_in_memory_is_opened_too(tmp_path: Path) -> None:
+    (tmp_path / "local").write_bytes(b"a")
+    for file in (NewFile("a", str(tmp_path / "local")), NewFile("a", b"a")):
+        given = file.operation.path_or_fileobj
+        with file.opened(), file.operation.as_file() as source:
+            assert source is file.operation.path_or_fileobj
+            assert source.read() == b"a"
+        assert file.operation.path_or_fileobj == given
