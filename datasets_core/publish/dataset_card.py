@@ -67,6 +67,9 @@ def _texts(
 ) -> RepositoryTexts:
     card, yaml = LazyCard(state.readme or "", path=_CARD), None if state.yaml is None else LazyCard(state.yaml, path=_YAML)
     infos = {} if state.dataset_infos is None else read_dataset_infos(state.dataset_infos, path=_INFOS)
+    for text, path in ((state.readme, _CARD), (state.yaml, _YAML)):
+        if text is not None:
+            edited_card(text, {}, path=path)  # which tells what is broken anywhere in it
     name = target.config_name
     configs_above = [] if yaml is None else yaml.configs  # they take the place of those of the card
     before = (None if yaml is None else yaml.get(name)) or card.get(name) or infos.get(name)

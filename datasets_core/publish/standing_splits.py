@@ -16,7 +16,7 @@ PARQUET = "parquet"
 _ARCHIVES = frozenset((".zip", ".tar", ".tgz"))
 _SPLIT = re.compile(r"\w+(\.\w+)*")
 _SHARD = re.compile(r"(?P<head>.*-)[0-9]{5}-of-[0-9]{5}[^/]*", re.DOTALL)
-_BESIDE_TEXTS = frozenset(("text", "imagefolder", "pdffolder"))  # a licence, a logo, a paper: in the root, they are no data
+_PAPERS, _PICTURES = frozenset(("text", "pdffolder")), frozenset(("imagefolder",))  # licences, notes, a logo in the root
 _FORMATS = tuple(dict.fromkeys(FORMATS.values()))
 _FEW = 20
 
@@ -171,5 +171,5 @@ def _is_metadata(path: str) -> bool:
 
 def _is_beside_data(split: StandingSplit, files: Sequence[str]) -> bool:
     """Whether a split is only what stands beside data, and is data for want of any other."""
-    is_in_root = split.format in _BESIDE_TEXTS and not any("/" in path for path in files)
-    return is_in_root and "0" in patterns.infer_splits([*files, "0"]).get("train", ())
+    is_logo = split.format in _PICTURES and not any("/" in path for path in files)
+    return (is_logo or split.format in _PAPERS) and "0" in patterns.infer_splits([*files, "0"]).get("train", ())

@@ -214,7 +214,7 @@ def test_other_splits_have_the_same_features() -> None:
 @pytest.mark.parametrize("text", ["---\na: [\n---\n", "---\nconfigs: 3\n---\n", "---\ndataset_info:\n  splits: 5\n---\n"])
 def test_a_broken_card_is_told(text: str) -> None:
     with pytest.raises(ManifestError, match=r"README\.md"):
-        card(text, TRAIN)
+        card(text, TRAIN, paths=["test.csv"])
 
 
 # -- .huggingface.yaml

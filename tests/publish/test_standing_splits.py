@@ -34,10 +34,11 @@ def test_a_split_is_read_in_its_most_frequent_format() -> None:
         [],
         ["README.md", ".gitattributes", "script.py", "weights.bin"],
         ["LICENSE.txt", "logo.png"],
+        ["extra/notes.txt", "paper.pdf"],
         ["data/a b-00000-of-00001.csv"],
         ["~x/train.csv", "C:/test.csv"],
     ],
-    ids=["empty", "strange", "papers", "bad name", "ways out"],
+    ids=["empty", "strange", "papers", "notes", "bad name", "ways out"],
 )
 def test_what_is_no_data_is_no_split(paths: list[str]) -> None:
     assert found(*paths) == {}
