@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from datasets_core.dataset.dataset import Dataset
@@ -16,7 +15,7 @@ from datasets_core.dataset.group_rows import GroupRows
 from datasets_core.exchange.pushing import push_datasets
 from datasets_core.features.schema import Features
 from datasets_core.meta.split import NamedSplit
-from datasets_core.publish.push_target import push_target
+from datasets_core.publish.push_target import target_of
 from datasets_core.publish.shard_limits import shards_by_split
 
 if TYPE_CHECKING:
@@ -171,20 +170,7 @@ class DatasetDict(GroupColumns, GroupRows):
         Raises:
             ConfigurationError: the splits have different features, or as for `Dataset.push_to_hub`.
         """
-        target = partial(
-            push_target,
-            repo_id,
-            config_name=config_name,
-            data_dir=data_dir,
-            revision=revision,
-            create_pr=create_pr,
-            private=private,
-            token=token,
-            commit_message=commit_message,
-            commit_description=commit_description,
-            set_default=set_default,
-            replaces_config=True,
-        )
+        target = target_of(locals(), replaces_config=True)
         files = shards_by_split(num_shards, self)
         return push_datasets(self._datasets(), target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from datasets_core.publish.push_target import PushTarget, push_target
+from datasets_core.publish.push_target import PushTarget, target_of
 from datasets_core.publish.same_features import same_features
 from datasets_core.rows.arguments import parse_size
 from datasets_core.rows.tabled import Tabled
@@ -70,19 +69,7 @@ class Pushing(Tabled):
             PushError, HubError: the Hub refuses.
             OfflineError: the Hub cannot be reached, or offline mode is on.
         """
-        target = partial(
-            push_target,
-            repo_id,
-            config_name=config_name,
-            data_dir=data_dir,
-            revision=revision,
-            create_pr=create_pr,
-            private=private,
-            token=token,
-            commit_message=commit_message,
-            commit_description=commit_description,
-            set_default=set_default,
-        )
+        target = target_of(locals())
         name = str(self.split or "train") if split is None else str(split)
         files = {name: num_shards}
         return push_datasets({name: self}, target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)

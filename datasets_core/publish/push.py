@@ -7,25 +7,21 @@ uploaded again by the next.
 from __future__ import annotations
 
 import logging
-import os
 import re
-import socket
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
-from datasets_core.fetch import temporaries
 from datasets_core.fetch.hub import OFFLINE_ADVICE, Hub
 from datasets_core.fetch.hub_change import Change, NewFile
 from datasets_core.fetch.hub_listing import HubCommit
 from datasets_core.fetch.hub_upload import FILES_A_CALL, HubWriter, MissedCommitError
 from datasets_core.fetch.hub_write_failures import not_logged_in
 from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.publish.foreign_files import check_replaced
+from datasets_core.publish.push_folder import shard_folder
 from datasets_core.publish.push_target import PushedSplit, PushTarget, RepositoryState, Shards, WriteCard
 
 if TYPE_CHECKING:
@@ -35,8 +31,8 @@ logger = logging.getLogger(__name__)
 
 _README, _INFOS, _YAML, _IGNORE = "README.md", "dataset_infos.json", ".huggingface.yaml", ".gitignore"
 _BATCH_BYTES = 2 << 30
-_STREAM_FILES = 4
-_TRIES = 10
+_STREAM_FILES, _STREAM_BYTES = 4, 32 << 20
+_TRIES, _GARBLED_TRIES = 10, 3
 _LONGEST_PAUSE_SECONDS = 4.0  # between tries where others commit: they are done by then
 
 
@@ -66,7 +62,8 @@ def push(
         target: where to.
         shards: what makes the shards of each split, at least one of each; they are removed when they are uploaded.
         write_card: merges them into the card.
-        is_stream: how many rows come is not known: the first shards are sent at once, instead of as many as a call may ask for.
+        is_stream: how many rows come is not known: shards are sent soon, and few wait on the disk, instead of as many as a call
+            may ask for.
         hub: the Hub; by default that of the settings, for the user of `target.token`.
         policy: how often to try a commit that others came before, and the clock.
 
@@ -85,9 +82,12 @@ def push(
         raise not_logged_in(target.repo_id)
     writer = HubWriter(hub, target.repo_id, revision=target.revision, create_pr=target.create_pr)
     before = writer.open(private=target.private)
-    write_card(_state(writer, before), [PushedSplit(name, 0, 0, 0, 0) for name in shards])  # refuses before a row is made
-    with _folder() as folder:
-        sent = _Upload(writer, target, before, folder, most_files=_STREAM_FILES if is_stream else FILES_A_CALL)
+    replaced = _replaced(target, before, shards)
+    state = _state(writer, before)
+    check_replaced(target, state, replaced)  # refuses before a row is made, and so does the card
+    write_card(state, [PushedSplit(name, 0, 0, 0, 0) for name in shards])
+    with shard_folder() as folder:
+        sent = _Upload(writer, target, before, folder, is_stream=is_stream)
         sent.run(shards)
         return _Commit(writer, target, sent.shards, write_card, policy).made(before)
 
@@ -95,11 +95,12 @@ def push(
 class _Upload:
     """Shards made and uploaded, batch by batch; the last batch is left to the commit, with the card."""
 
-    def __init__(self, writer: HubWriter, target: PushTarget, before: HubCommit, folder: str, *, most_files: int) -> None:
+    def __init__(self, writer: HubWriter, target: PushTarget, before: HubCommit, folder: str, *, is_stream: bool) -> None:
         self._writer, self._target, self._before, self._folder = writer, target, before, folder
-        self._most_files = most_files
+        self._is_stream, self._most_files = is_stream, _STREAM_FILES if is_stream else FILES_A_CALL
         self._held = {file.sha256: path for path, file in before.files.items() if file.sha256}
         self._waiting: list[_Shard] = []
+        self._largest = 0
         self.shards: list[_Shard] = []
 
     def run(self, shards: Shards) -> None:
@@ -107,21 +108,25 @@ class _Upload:
         for split, make in shards.items():
             count = 0
             for local in make(self._folder):
-                if self._is_full():
+                if len(self._waiting) >= self._most_files:
                     self._send()
                 path = f"{self._target.data_dir}/{split}-{count:05d}-of-pending.parquet"  # as nothing is called
                 shard = _Shard(split, local.num_rows, local.num_bytes, NewFile(path, local.path))
                 self._waiting.append(shard)
                 self.shards.append(shard)
                 count += 1
+                if self._is_much():
+                    self._send()
             if not count:
                 raise ConfigurationError(f"The split {split!r} came without a shard. Push at least an empty one.")
             for index, shard in enumerate(self.shards[-count:]):
                 shard.file.path = f"{self._target.data_dir}/{split}-{index:05d}-of-{count:05d}.parquet"
 
-    def _is_full(self) -> bool:
-        size = sum(shard.file.size for shard in self._waiting)
-        return len(self._waiting) >= self._most_files or size >= _BATCH_BYTES
+    def _is_much(self) -> bool:
+        """Whether what waits takes the room on the disk that it may: of a stream that of two large shards."""
+        self._largest = max(self._largest, self._waiting[-1].file.size)
+        most = min(max(self._largest * 3 // 2, _STREAM_BYTES), _BATCH_BYTES // 2) if self._is_stream else _BATCH_BYTES
+        return sum(shard.file.size for shard in self._waiting) >= most
 
     def _send(self) -> None:
         new = []
@@ -137,7 +142,7 @@ class _Upload:
             if shard.file.is_stored:
                 shard.file.forget_local()
         self._waiting = []
-        self._most_files = min(2 * self._most_files, FILES_A_CALL)  # few calls, however long a stream is
+        self._most_files = min(4 * self._most_files, FILES_A_CALL)  # few calls, however long a stream is
 
 
 class _Commit:
@@ -171,7 +176,7 @@ class _Commit:
                 return self._writer.commit(before, change, **self._said)
             except MissedCommitError as missed:
                 failures += 1
-                if failures >= self._policy.tries:
+                if failures >= (min(_GARBLED_TRIES, self._policy.tries) if missed.is_garbled else self._policy.tries):
                     raise self._given_up(missed, failures) from missed
                 logger.info("%s: %s; trying again.", self._writer.repo_id, missed.reason)
                 self._pause(failures, missed)
@@ -215,26 +220,11 @@ class _Commit:
             else:
                 change.copies[shard.file.path] = shard.stored_at
         new = {shard.file.path for shard in self._shards}
-        replaced = self._replaced(before)
+        replaced = _replaced(self._target, before, {shard.split for shard in self._shards})
         change.deletions = sorted(path for path in replaced if path not in new)
         self._card = [NewFile(path, text.encode()) for path, text in self._texts(before, replaced)]
         change.files += [file for file in self._card if not file.stands_in(before)]
         return change
-
-    def _replaced(self, before: HubCommit) -> dict[str, str]:
-        """The files that go, or get new content, and the splits that they belong to; '' for splits that go as a whole."""
-        inside = re.escape(self._target.data_dir)
-        splits = {shard.split for shard in self._shards}
-        found = {}
-        for path in before.files:
-            named = re.fullmatch(rf"{inside}/(\w+(?:\.\w+)*)-([^/]*)", path)
-            if named is None:
-                continue
-            if named[1] in splits:
-                found[path] = named[1]
-            elif self._target.replaces_config and re.fullmatch(r"\d{5,}-of-\d{5,}(-\w+)?\.parquet", named[2]):
-                found[path] = ""
-        return found
 
     def _texts(self, before: HubCommit, replaced: dict[str, str]) -> Iterator[tuple[str, str]]:
         splits = []
@@ -250,7 +240,9 @@ class _Commit:
                     replaced_bytes=old,
                 )
             )
-        texts = self._write_card(_state(self._writer, before), splits)
+        state = _state(self._writer, before)
+        check_replaced(self._target, state, replaced)
+        texts = self._write_card(state, splits)
         yield _README, texts.readme
         if texts.dataset_infos is not None:
             yield _INFOS, texts.dataset_infos
@@ -263,30 +255,16 @@ def _state(writer: HubWriter, commit: HubCommit) -> RepositoryState:
     return RepositoryState(readme, infos, tuple(commit.files), yaml)
 
 
-@contextmanager
-def _folder() -> Iterator[str]:
-    """A folder for the shards on their way; that of a process which died is removed by a later push."""
-    parent = os.path.join(settings().cache_dir, "pushing")
-    try:
-        os.makedirs(parent, exist_ok=True)
-        _sweep(parent)
-        made = tempfile.mkdtemp(dir=parent, suffix=temporaries.SUFFIX)
-        temporaries.claim(made)
-    except OSError:  # a cache that others filled for us
-        with tempfile.TemporaryDirectory(prefix="datasets-core-push-") as folder:
-            yield folder
-        return
-    try:
-        yield made
-    finally:
-        temporaries.discard(made)
-
-
-def _sweep(parent: str) -> None:
-    """Remove what the dead left; nobody goes on with it."""
-    for name in os.listdir(parent):
-        folder = os.path.join(parent, name)
-        owner = temporaries.facts_of(folder) if name.endswith(temporaries.SUFFIX) else {}
-        if owner.get("host") == socket.gethostname() and not files.is_alive(owner["pid"]):
-            temporaries.discard(folder)
-    temporaries.sweep(parent)  # of other machines, and what nobody claimed
+def _replaced(target: PushTarget, before: HubCommit, splits: Collection[str]) -> dict[str, str]:
+    """The files that go, or get new content, and the splits that they belong to; '' for splits that go as a whole."""
+    inside = re.escape(target.data_dir)
+    found = {}
+    for path in before.files:
+        named = re.fullmatch(rf"{inside}/(\w+(?:\.\w+)*)-([^/]*)", path)
+        if named is None:
+            continue
+        if named[1] in splits:
+            found[path] = named[1]
+        elif target.replaces_config and re.fullmatch(r"\d{5,}-of-\d{5,}(-\w+)?\.parquet", named[2]):
+            found[path] = ""
+    return found

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.fetch.hub_listing import is_inner_path
-from datasets_core.fetch.hub_url import is_repo_id
+from datasets_core.fetch.hub_url import is_commit, is_repo_id
+from datasets_core.meta.config_entries import is_config_name
+from datasets_core.meta.split import ALL
 
 _SPLIT = re.compile(r"\w+(\.\w+)*")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
+_WILD = "*?[]{}"
 _UNSAFE_PARTS = frozenset({"", ".", "..", ".git", ".cache"})
 
 
@@ -156,24 +161,29 @@ def push_target(
 
     Raises:
         ConfigurationError: one of them means nothing.
+        ArgumentTypeError: one of them is of another kind than it should be.
 
     >>> push_target("org/name", splits=["train"], config_name="en").data_dir
     'en'
     """
-    if not isinstance(repo_id, str) or not repo_id:
-        raise ConfigurationError(f"A repository of the Hub is named 'org/name', not {repo_id!r}. Give its name.")
-    if repo_id.startswith("buckets/"):
-        raise ConfigurationError(f"{repo_id!r} is a bucket, to which datasets are not pushed. Give a repository: 'org/name'.")
-    if not is_repo_id(repo_id):
-        raise ConfigurationError(
-            f"{repo_id!r} is no name of a repository on the Hub. Write 'org/name', of letters, digits, '-', '_' and '.'."
-        )
-    if config_name == "data" or not config_name:
-        raise ConfigurationError(
-            f"A config cannot be called {config_name!r}: 'data' holds the shards of 'default'. Choose another name."
-        )
-    if any(character in config_name for character in '<>:/\\|?*"'):
-        raise ConfigurationError(f'The config name {config_name!r} holds one of <>:/\\|?*". Choose a name without them.')
+    texts = {
+        "repo_id": repo_id,
+        "config_name": config_name,
+        "data_dir": data_dir,
+        "revision": revision,
+        "commit_message": commit_message,
+        "commit_description": commit_description,
+    }
+    for name, value in texts.items():
+        if not isinstance(value, str) and (value is not None or name in ("repo_id", "config_name")):
+            raise ArgumentTypeError(f"{name}={value!r} is no text. Give one as {name}.")
+    for name, told in {"private": private, "create_pr": create_pr, "set_default": set_default}.items():
+        if told is not None and not isinstance(told, bool):
+            raise ArgumentTypeError(f"{name}={told!r} says neither yes nor no. Give True, False or None as {name}.")
+    if token is not None and not isinstance(token, str | bool):
+        raise ArgumentTypeError("token is neither a text nor True, False or None. Give the token of somebody who may write.")
+    _check_repository(repo_id, revision)
+    folder = _folder_of(config_name, data_dir)
     if not splits:
         raise ConfigurationError(f"There is no split to push to {repo_id!r}. Give at least one.")
     for split in splits:
@@ -181,19 +191,10 @@ def push_target(
             raise ConfigurationError(
                 f"A split cannot be called {split!r}. Give split= a name of letters, digits, '_' and dots."
             )
-    if revision is not None and _COMMIT.fullmatch(revision):
-        raise ConfigurationError(
-            f"{revision} is a commit of {repo_id!r}, and commits do not change. Give a branch as revision."
-        )
-    if revision is not None and not (is_inner_path(revision) and revision.isprintable() and " " not in revision):
-        raise ConfigurationError(f"No branch of a repository can be called {revision!r}. Choose a name without spaces.")
+        if str(split).lower() == ALL:
+            raise ConfigurationError(f"A split cannot be called {split!r}, which means all of them. Give split= another name.")
     if commit_message is not None and not commit_message.strip():
         raise ConfigurationError("A commit needs a message, and commit_message is empty. Give one, or leave it out.")
-    folder = (data_dir or ("data" if config_name == "default" else config_name)).strip("/")
-    if _UNSAFE_PARTS & set(folder.split("/")) or "\\" in folder or any(sign in folder for sign in "*?[]{}"):
-        raise ConfigurationError(
-            f"data_dir={data_dir!r} is no folder of a repository. Give a path such as 'data' or 'data/en'."
-        )
     return PushTarget(
         repo_id=repo_id,
         config_name=config_name,
@@ -207,3 +208,63 @@ def push_target(
         set_default=set_default,
         replaces_config=replaces_config,
     )
+
+
+def _check_repository(repo_id: str, revision: str | None) -> None:
+    if not repo_id:
+        raise ConfigurationError(f"A repository of the Hub is named 'org/name', not {repo_id!r}. Give its name.")
+    if repo_id.startswith("buckets/"):
+        raise ConfigurationError(f"{repo_id!r} is a bucket, to which datasets are not pushed. Give a repository: 'org/name'.")
+    if not is_repo_id(repo_id):
+        raise ConfigurationError(
+            f"{repo_id!r} is no name of a repository on the Hub. Write 'org/name', of letters, digits, '-', '_' and '.'."
+        )
+    if revision and is_commit(revision):
+        raise ConfigurationError(
+            f"{revision} is a commit of {repo_id!r}, and commits do not change. Give a branch as revision."
+        )
+    if revision and not (is_inner_path(revision) and revision.isprintable() and not any(map(str.isspace, revision))):
+        raise ConfigurationError(f"No branch of {repo_id!r} can be called {revision!r}. Give another name as revision.")
+
+
+def _folder_of(config_name: str, data_dir: str | None) -> str:
+    """The folder of the shards, which stands in the patterns of a card as it is."""
+    if config_name == "data" or not config_name:
+        raise ConfigurationError(
+            f"A config cannot be called {config_name!r}: 'data' holds the shards of 'default'. Choose another name."
+        )
+    if not is_config_name(config_name) or '"' in config_name:
+        raise ConfigurationError(
+            f"The config_name {config_name!r} is none that can be read again: it would be a path, holds one of "
+            '<>:/\\|?*" or a line break, or is too long. Choose a name without them.'
+        )
+    from datasets_core.meta.card import way_out  # 10 ms, with yaml
+
+    folder = (data_dir or ("data" if config_name == "default" else config_name)).strip("/")
+    is_folder = is_inner_path(folder) and folder.isprintable() and not _UNSAFE_PARTS & set(folder.split("/"))
+    if not is_folder or any(sign in folder for sign in _WILD) or way_out(folder) is not None:
+        if not data_dir:
+            raise ConfigurationError(
+                f"The config_name {config_name!r} cannot name the folder of its files. Choose another, or give data_dir= too."
+            )
+        raise ConfigurationError(
+            f"data_dir={data_dir!r} is no folder of a repository. Give a path such as 'data' or 'data/en'."
+        )
+    return folder
+
+
+def target_of(arguments: Mapping[str, Any], *, replaces_config: bool = False) -> Callable[..., PushTarget]:
+    """What makes the target of a `push_to_hub`, once its splits are known: `splits=` is to be given then.
+
+    Args:
+        arguments: those of the method by their names, and others, which are left alone.
+        replaces_config: as `push_target` has it.
+
+    >>> target_of({"repo_id": "org/name", "config_name": "en", "num_proc": 2})(splits=["train"])
+    PushTarget(repo_id='org/name', config_name='en', revision=None)
+    """
+    given = {name: arguments[name] for name in _ARGUMENTS & arguments.keys()}
+    return partial(push_target, **given, replaces_config=replaces_config)
+
+
+_ARGUMENTS = frozenset(inspect.signature(push_target).parameters) - {"splits", "replaces_config"}

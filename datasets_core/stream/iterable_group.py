@@ -11,7 +11,7 @@ import numpy as np
 from datasets_core.errors import ArgumentTypeError, UnknownSplitError
 from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
-from datasets_core.publish.push_target import push_target
+from datasets_core.publish.push_target import target_of
 from datasets_core.publish.shard_limits import shards_by_split
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.stream_pushing import push_streams
@@ -223,20 +223,7 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         Raises:
             ConfigurationError: the splits have different features, or as for `IterableDataset.push_to_hub`.
         """
-        target = partial(
-            push_target,
-            repo_id,
-            config_name=config_name,
-            data_dir=data_dir,
-            revision=revision,
-            create_pr=create_pr,
-            private=private,
-            token=token,
-            commit_message=commit_message,
-            commit_description=commit_description,
-            set_default=set_default,
-            replaces_config=True,
-        )
+        target = target_of(locals(), replaces_config=True)
         files = shards_by_split(num_shards, self)
         return push_streams(self._streams(), target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)
 

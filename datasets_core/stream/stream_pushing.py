@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from datasets_core.publish.push_target import PushTarget, push_target
+from datasets_core.publish.push_target import PushTarget, target_of
 from datasets_core.publish.same_features import same_features
 from datasets_core.rows.arguments import parse_size
 from datasets_core.stream.transforming import Transforming
@@ -54,19 +53,7 @@ class StreamPushing(Transforming):
             CellCastError: a value is of another type than those of the first rows; names split, row and column.
             ConfigurationError: the rows have no end, or as for `Dataset.push_to_hub`.
         """
-        target = partial(
-            push_target,
-            repo_id,
-            config_name=config_name,
-            data_dir=data_dir,
-            revision=revision,
-            create_pr=create_pr,
-            private=private,
-            token=token,
-            commit_message=commit_message,
-            commit_description=commit_description,
-            set_default=set_default,
-        )
+        target = target_of(locals())
         name = str(self.split or "train") if split is None else str(split)
         files = {name: num_shards}
         return push_streams({name: self}, target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)

@@ -120,11 +120,15 @@ def test_questions_about_a_repository_download_no_data(question: str, hub: Any, 
     assert len(hub.requests) <= 3, hub.counts()
 
 
-def test_a_push_of_one_shard_takes_nine_requests(hub: Any) -> None:
-    code = "import datasets_core as d; d.Dataset.from_dict({'a': [1, 2]}).push_to_hub('org/new'); say(0)"
-    hub.run(code, token=hub.token).value  # noqa: B018
+@pytest.mark.parametrize("is_xet", [True, False], ids=["with xet", "without"])
+@pytest.mark.parametrize("repo_id", ["org/new", "new", "org/one"])
+def test_a_push_of_one_shard_takes_nine_requests(repo_id: str, is_xet: bool, hub: Any, one: Any) -> None:
+    hub.verifies_uploads, hub.small_files = True, "307"
+    one.commit({"README.md": "---\nlicense: mit\n---\n"})
+    code = f"import datasets_core as d; d.Dataset.from_dict({{'a': [1, 2]}}).push_to_hub({repo_id!r}); say(0)"
+    assert hub.run(code, token=hub.token, HF_HUB_DISABLE_XET=None if is_xet else "1").value == 0
     assert len(hub.requests) <= 9, hub.counts()
-    assert hub.repos["org/new"].log()[1:] == ["initial commit"]
+    assert hub.counts()["commit"] == 1
 
 
 def test_a_push_of_the_same_again_sends_no_file(hub: Any) -> None:

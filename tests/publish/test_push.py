@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
-import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -86,6 +84,39 @@ def test_one_shard_takes_eight_requests_where_the_repository_has_a_card(hub: Any
     assert hub.repos[REPO].files()["data/train-00000-of-00001.parquet"] == b"one"
     assert "Text" in hub.repos[REPO].text("README.md")
     assert (info.oid, info.commit_message, info.repo_url.repo_id) == (hub.repos[REPO].sha, "Upload dataset", REPO)
+
+
+@pytest.mark.parametrize(
+    ("repo_id", "revision", "is_there"),
+    [(REPO, None, True), ("me/mine", None, True), ("mine", None, True), ("mine", None, False), (REPO, "refs/pr/1", True)],
+    ids=["there", "own", "name", "new name", "request"],
+)
+@pytest.mark.parametrize("small_files", ["200", "307"])
+def test_one_shard_takes_nine_requests_wherever_it_goes(
+    small_files: str, repo_id: str, revision: str | None, is_there: bool, hub: Any
+) -> None:
+    hub.verifies_uploads, hub.small_files = True, small_files
+    if is_there:
+        repo = hub.repo("me/mine" if repo_id == "mine" else repo_id, {"README.md": "---\nlicense: mit\n---\nText\n"})
+        repo.commit({"other.txt": "o"}, branch="refs/pr/1")
+
+    pushed(hub, {"train": [b"one"]}, repo_id=repo_id, revision=revision)
+
+    told = repo_id == "mine" and is_there and small_files == "307"  # the name is asked for, and the card twice
+    assert len(hub.requests) <= 9 + told, hub.counts()
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["there", "new"])
+def test_one_shard_takes_nine_requests_to_a_branch(is_there: bool, hub: Any) -> None:
+    hub.verifies_uploads = True
+    repo = hub.repo(REPO, {"README.md": "---\nlicense: mit\n---\nText\n"})
+    if is_there:
+        repo.commit({"README.md": "---\nlicense: mit\n---\nMore\n"}, branch="dev")
+
+    pushed(hub, {"train": [b"one"]}, revision="dev")
+
+    assert len(hub.requests) <= 9, hub.counts()
+    assert ("More" in repo.text("README.md", "dev")) == is_there
 
 
 def test_a_repository_that_is_not_there_is_made_in_nine_requests(hub: Any) -> None:
@@ -174,8 +205,36 @@ def test_a_stream_is_sent_while_it_comes(hub: Any) -> None:
 
     push(push_target(REPO, splits=["train"], token=hub.token), {"train": make}, card, is_stream=True)
 
-    assert [arrived.index(count) for count in (4, 12, 28)] == [5, 13, 29]
-    assert hub.counts()["preupload"] == 4
+    assert [arrived.index(count) for count in (4, 20)] == [5, 21]
+    assert hub.counts()["preupload"] == 3
+
+
+def test_of_a_stream_of_large_shards_two_wait_on_the_disk(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(push_module, "_STREAM_BYTES", 100)
+    most, sent_before = 0, list[int]()
+
+    def make(folder: str) -> Iterator[LocalShard]:
+        nonlocal most
+        for shard in shards_of("train", *(b"%4d" % number * 250 for number in range(12)))(folder):
+            most = max(most, sum(entry.stat().st_size for entry in os.scandir(folder)))
+            sent_before.append(puts(hub))
+            yield shard
+
+    push(push_target(REPO, splits=["train"], token=hub.token), {"train": make}, card, is_stream=True)
+
+    assert most <= 2000
+    assert sent_before == [0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10]
+    assert hub.counts()["commit"] == 1
+
+
+def test_equal_shards_take_one_preupload_and_one_upload(hub: Any) -> None:
+    pushed(hub, {"train": [b"same"] * 40, "test": [b"same"], "validation": [b"same"]})
+
+    counts = hub.counts()
+    assert (counts["preupload"], counts["lfs-batch"], puts(hub), counts["commit"]) == (1, 1, 1, 1)
+    files = hub.repos[REPO].files()
+    assert [files[f"data/train-{number:05d}-of-00040.parquet"] for number in range(40)] == [b"same"] * 40
+    assert files["data/validation-00000-of-00001.parquet"] == b"same"
 
 
 def test_what_a_stream_sends_again_under_another_name_is_copied(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,6 +280,35 @@ def test_a_whole_config_takes_the_place_of_what_it_was(hub: Any) -> None:
         *(".gitattributes", "README.md", "data/notes-on-it.txt", "en/test-00000-of-00001.parquet"),
         "data/validation-00000-of-00001.parquet",
     }
+
+
+def test_files_that_another_config_reads_are_not_taken_away(hub: Any) -> None:
+    text = "---\nconfigs:\n- config_name: a\n  data_files: all/*.parquet\n---\n"
+    repo = hub.repo(
+        REPO, {"README.md": text, "all/train-00000-of-00001.parquet": b"a", "all/test-00000-of-00001.parquet": b"t"}
+    )
+    sha, made = repo.sha, list[str]()
+
+    def make(folder: str) -> Iterator[LocalShard]:
+        made.append(folder)
+        yield from shards_of("train", b"one")(folder)
+
+    target = push_target(REPO, splits=["train"], token=hub.token, config_name="b", data_dir="all")
+    with pytest.raises(ConfigurationError, match="belongs to the config 'a'"):
+        push(target, {"train": make}, card)
+
+    assert (repo.sha, made) == (sha, [])
+
+
+def test_files_that_another_config_names_before_the_commit_are_not_taken_away(hub: Any) -> None:
+    repo = hub.repo(REPO)
+    text = "---\nconfigs:\n- config_name: a\n  data_files: data/*.parquet\n---\n"
+    hub.before(lambda _: repo.commit({"README.md": text, "data/train-00000-of-00001.parquet": b"a"}, title="Theirs"), "commit")
+
+    with pytest.raises(ConfigurationError, match="belongs to the config 'a'"):
+        pushed(hub, {"train": [b"one"]})
+
+    assert repo.log()[0] == "Theirs"
 
 
 def test_a_branch_that_is_not_there_is_made(hub: Any) -> None:
@@ -343,6 +431,29 @@ def test_a_commit_that_fails_once_is_made_once(hub: Any, is_done: bool) -> None:
 
     assert hub.repos[REPO].log() == ["Upload dataset", "initial commit"]
     assert hub.counts()["commit"] == (1 if is_done else 2)
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b"<html>"], ids=["{}", "[]", "page"])
+def test_a_commit_that_was_made_is_found_whatever_was_answered(body: bytes, hub: Any) -> None:
+    hub.repo(REPO)
+    hub.fail(hub.faults.wrong(body), "commit", done=True)
+
+    info = pushed(hub, {"train": [b"one"]})
+
+    assert hub.repos[REPO].log() == ["Upload dataset", "initial commit"]
+    assert info.oid == hub.repos[REPO].sha
+
+
+@pytest.mark.parametrize("kind", ["commit", "validate-yaml"])
+def test_answers_that_go_on_making_no_sense_are_told_soon(kind: str, hub: Any) -> None:
+    sha = hub.repo(REPO).sha
+    hub.fail(hub.faults.status(404, b"<html>") if kind == "validate-yaml" else hub.faults.wrong(b"{}"), kind, times=None)
+
+    with pytest.raises(PushError, match="in 3 tries"):
+        pushed(hub, {"train": [b"one"]})
+
+    assert hub.repos[REPO].sha == sha
+    assert len(hub.of(kind)) == 3
 
 
 @pytest.mark.parametrize("is_drop", [True, False], ids=["dropped", "503"])
@@ -492,15 +603,3 @@ def test_an_interrupted_push_leaves_nothing_behind(hub: Any) -> None:
 
     assert repo.sha == sha
     assert os.listdir(Path(config.settings().cache_dir) / "pushing") == []
-
-
-def test_what_dead_processes_left_is_removed(hub: Any) -> None:
-    pushing = Path(config.settings().cache_dir) / "pushing"
-    (pushing / "dead.part").mkdir(parents=True)
-    (pushing / "alive.part").mkdir()
-    for name, pid in (("dead", 2**22 + 1), ("alive", os.getpid())):
-        (pushing / f"{name}.part.json").write_text(json.dumps({"pid": pid, "host": socket.gethostname()}))
-
-    pushed(hub, {"train": [b"one"]})
-
-    assert sorted(os.listdir(pushing)) == ["alive.part", "alive.part.json"]

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from datasets_core.errors import ConfigurationError
-from datasets_core.publish.push_target import PushTarget, push_target
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.meta.lazy_card import LazyCard
+from datasets_core.meta.patterns import match
+from datasets_core.publish.dataset_card import card_writer
+from datasets_core.publish.push_target import PushedSplit, PushTarget, RepositoryState, push_target, target_of
 
 
 def test_the_shards_of_the_default_config_stand_in_data() -> None:
@@ -36,9 +41,24 @@ def test_the_shards_of_another_config_stand_in_a_folder_of_its_name() -> None:
         {"splits": []},
         {"splits": ["a-b"]},
         {"splits": ["../train"]},
+        {"splits": ["all"]},
+        {"splits": ["All"]},
+        {"config_name": "."},
+        {"config_name": ".."},
+        {"config_name": "a\nb"},
+        {"config_name": "c[1]"},
+        {"config_name": "~"},
+        {"config_name": "%2e%2e"},
+        {"config_name": "c" * 256},
+        {"config_name": 'a"b'},
         {"revision": "a" * 40},
         {"revision": "a b"},
         {"revision": "../a"},
+        {"revision": "../../main"},
+        {"revision": "a\n"},
+        {"revision": "a\u2028b"},
+        {"revision": "a\u00a0b"},
+        {"data_dir": "a\nb"},
         {"commit_message": " "},
         {"data_dir": "../elsewhere"},
         {"data_dir": "data/.git"},
@@ -49,6 +69,56 @@ def test_the_shards_of_another_config_stand_in_a_folder_of_its_name() -> None:
 def test_arguments_that_mean_nothing_are_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError):
         push_target(**{"repo_id": "org/name", "splits": ["train"], **arguments})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"repo_id": None},
+        {"repo_id": 5},
+        {"config_name": 5},
+        {"config_name": None},
+        {"data_dir": 5},
+        {"revision": 5},
+        {"token": 5},
+        {"commit_message": 5},
+        {"commit_description": b"x"},
+        {"private": "yes"},
+        {"create_pr": "no"},
+        {"set_default": 1},
+    ],
+    ids=str,
+)
+def test_arguments_of_other_kinds_are_named(arguments: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentTypeError, match=next(iter(arguments))):
+        push_target(**{"repo_id": "org/name", "splits": ["train"], **arguments})
+
+
+@pytest.mark.parametrize("name", ["c[1]", "..", "a\nb", "a]", "a*"])
+def test_a_config_that_names_no_folder_is_named_itself(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="config_name"):
+        push_target("org/name", splits=["train"], config_name=name)
+
+
+@given(st.text(min_size=1, max_size=12))
+def test_a_config_that_is_taken_can_be_read_again(name: str) -> None:
+    try:
+        target = push_target("org/name", splits=["train"], config_name=name)
+    except ConfigurationError:
+        assume(False)
+    texts = card_writer(target, None)(RepositoryState(None, None, []), [PushedSplit("train", 1, 1, 1, 0)])
+
+    (entry,) = LazyCard(texts.readme, path="README.md").configs
+    ((pattern,),) = (entry.data_files or {}).values()
+    assert (entry.name, match(pattern, [f"{target.data_dir}/train-0"])) == (name, [f"{target.data_dir}/train-0"])
+
+
+def test_the_arguments_of_a_method_make_a_target() -> None:
+    given = {"self": 1, "repo_id": "org/name", "split": "x", "config_name": "en", "num_proc": 2, "revision": "dev"}
+
+    target = target_of(given, replaces_config=True)(splits=["train"])
+
+    assert (target.repo_id, target.config_name, target.revision, target.replaces_config) == ("org/name", "en", "dev", True)
 
 
 def test_no_token_stands_in_what_a_target_says() -> None:
