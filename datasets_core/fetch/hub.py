@@ -107,7 +107,7 @@ class Hub:
         return f"Hub({redact(self.endpoint)!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        given = None if isinstance(self._given, str) else self._given  # no token is written into a file
+        given = None if isinstance(self._given, str) else self._given  # a pickle of this alone holds no token
         return {**vars(self), "_given": given, "_token": None}
 
     # -- who asks ------------------------------------------------------------------------------------------------------

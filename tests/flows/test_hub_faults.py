@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from datasets_core import config, get_dataset_config_names, load_dataset
+from datasets_core import Dataset, config, get_dataset_config_names, load_dataset
 from datasets_core.errors import DatasetsCoreError
 
 
@@ -188,6 +188,24 @@ def test_answers_that_make_no_sense_are_told(body: bytes, kind: str, hub: Any, r
 def test_redirects_to_nowhere_are_told(where: str, kind: str, hub: Any, repo: Any) -> None:
     hub.fail(hub.faults.redirected(where), kind, times=None)
     assert "redirects to" in failure()
+
+
+@pytest.mark.parametrize("kind", ["whoami", "info", "create", "preupload", "lfs-batch", "validate-yaml", "commit", "refs"])
+def test_a_push_that_is_answered_by_no_sense_is_told(kind: str, hub: Any) -> None:
+    rows = Dataset.from_dict({"a": BIG})
+    for number, body in enumerate(ODD[::2]):
+        hub.rules.clear()
+        hub.fail(hub.faults.wrong(body), kind, times=None)
+        if kind == "whoami":  # which is asked for where making the repository does not tell the name
+            hub.fail(hub.faults.status(403), "create", times=None)
+        if kind == "refs":  # which are asked for where the answer to a commit was lost
+            hub.fail(hub.faults.dropped(), "commit", done=True)
+        try:
+            rows.push_to_hub("new" if kind == "whoami" else f"org/new{number}", token=hub.token, create_pr=kind == "refs")
+        except DatasetsCoreError as error:
+            assert hub.token not in str(error), body
+        assert hub.of(kind), body
+        hub.forget()
 
 
 # -- where the token goes
