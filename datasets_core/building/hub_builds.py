@@ -137,8 +137,8 @@ def _text(repo_id: str, revisions: Mapping[str, str], builds: list[HubBuild]) ->
 
 
 def _read(path: str, repo_id: str) -> tuple[dict[str, str], list[HubBuild]]:
-    """What was written down of a repository; nothing where the file is not there, damaged, of a newer version, or of another one
-    that has the same name on this disk: then the Hub is asked."""
+    """What was written down of a repository; nothing where the file is not there, damaged, or of a newer version, or speaks of
+    another repository, whose name is the same on this disk: then the Hub is asked."""
     try:
         with open(path, "rb") as file:
             form: Any = json.loads(file.read(_MOST_BYTES).decode("utf-8", "surrogatepass"))

@@ -23,7 +23,7 @@ from datasets_core.fetch.kept_hashes import KeptHashes
 
 logger = logging.getLogger(__name__)
 
-_FORMAT = 1  # of the listings, as huggingface_hub 2 writes them
+_FORMAT = 1  # of the listings, which are as huggingface_hub 2 writes its own
 _ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NO_LINKS = {errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
@@ -86,8 +86,14 @@ class HubCache:
     # -- what a commit holds -------------------------------------------------------------------------------------------
 
     def listing(self, repo_id: str, sha: str) -> dict[str, HubFile] | None:
-        """All files of a commit; None where that is not known, or what stands there cannot be believed."""
-        path = self._listing_path(repo_id, sha)
+        """All files of a commit, as we or the tools of the Hub noted them; None where nobody did.
+
+        What cannot be believed is left aside.
+        """
+        places = (self._listing_path(repo_id, sha), os.path.join(self.folder(repo_id), "trees", f"{sha}.json"))
+        return next((found for path in places if (found := self._listing_at(path, repo_id)) is not None), None)
+
+    def _listing_at(self, path: str, repo_id: str) -> dict[str, HubFile] | None:
         try:
             with open(path, encoding="utf-8") as handle:
                 kept = json.load(handle)
@@ -101,7 +107,11 @@ class HubCache:
             return None
 
     def keep_listing(self, repo_id: str, sha: str, listed: Mapping[str, HubFile]) -> None:
-        """Keep all files of a commit for every tool that comes after, as far as the cache can be written to."""
+        """Note all files of a commit, as far as the cache can be written to.
+
+        Not in `trees/`: where a listing stands there, `snapshot_download` refuses a snapshot that lacks any file of it, and a
+        dataset needs few of them.
+        """
         kept = {"format_version": _FORMAT, "files": {path: _facts(file) for path, file in listed.items()}}
         self._keep(self._listing_path(repo_id, sha), json.dumps(kept).encode())
 
@@ -125,7 +135,7 @@ class HubCache:
         return dict(sorted(found.items()))
 
     def _listing_path(self, repo_id: str, sha: str) -> str:
-        return os.path.join(self.folder(repo_id), "trees", f"{sha}.json")
+        return os.path.join(self.folder(repo_id), ".listings", f"{sha}.json")
 
     # -- files ---------------------------------------------------------------------------------------------------------
 

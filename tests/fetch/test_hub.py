@@ -403,7 +403,8 @@ def test_offline_a_snapshot_without_a_listing_is_taken_as_far_as_it_goes(hub: An
     hub.repo("org/name", FILES)
     online = Hub.of().commit("org/name")
     snapshot_download("org/name", repo_type="dataset", endpoint=hub.url, cache_dir=hub.cache_dir, token=False)
-    shutil.rmtree(hub.cache_dir / "datasets--org--name" / "trees")
+    for listings in ("trees", ".listings"):
+        shutil.rmtree(hub.cache_dir / "datasets--org--name" / listings)
     with config.using(offline=True):
         offline = Hub.of().commit("org/name")
     assert not offline.is_whole

@@ -13,6 +13,7 @@ from datasets_core.errors import DatasetDiskError, HubError
 from datasets_core.fetch import kept_hashes
 from datasets_core.fetch.hub import Hub
 from datasets_core.fetch.hub_cache import HubCache
+from datasets_core.fetch.hub_files import fetch_files
 from datasets_core.fetch.hub_listing import HubFile
 
 SHA, OTHER, SHA256 = "a" * 40, "b" * 40, "c" * 64
@@ -94,8 +95,9 @@ def test_a_listing_is_kept_whole(cache: HubCache) -> None:
     ],
 )
 def test_a_listing_that_cannot_be_believed_is_none(cache: HubCache, text: str) -> None:
-    cache.keep_listing("org/name", SHA, FILES)
-    Path(cache.folder("org/name"), "trees", f"{SHA}.json").write_text(text)
+    for place in (".listings", "trees"):
+        Path(cache.folder("org/name"), place).mkdir(parents=True)
+        Path(cache.folder("org/name"), place, f"{SHA}.json").write_text(text)
     assert cache.listing("org/name", SHA) is None
 
 
@@ -196,16 +198,16 @@ def test_a_snapshot_that_cannot_be_written_is_an_error_of_the_disk(cache: HubCac
 # -- both ways
 
 
-def test_the_client_reads_the_listing_that_we_keep(hub: Any, cache: HubCache) -> None:
-    repo = hub.repo("org/name", {"a.csv": "a\n1\n", "data/b.bin": os.urandom(3000)}, lfs=None)
-    commit = Hub.of().commit("org/name")
+def test_the_client_finds_a_snapshot_of_which_a_dataset_needs_a_part(hub: Any, cache: HubCache) -> None:
+    hub.repo("org/name", {"a.csv": "a\n1\n", "notes.txt": "not needed"})
+    reach = Hub.of()
+    commit = reach.commit("org/name")
+    fetch_files(reach, commit, ["a.csv"])
     hub.forget()
     folder = snapshot_download(
-        "org/name", repo_type="dataset", revision=commit.sha, endpoint=hub.url, cache_dir=hub.cache_dir, token=False
+        "org/name", repo_type="dataset", endpoint=hub.url, cache_dir=hub.cache_dir, token=False, local_files_only=True
     )
-    assert hub.of("tree") == []
-    assert Path(folder, "a.csv").read_text() == "a\n1\n"
-    assert repo.sha == commit.sha
+    assert (os.listdir(folder), hub.requests) == (["a.csv"], [])
 
 
 def test_we_read_the_listing_that_the_client_keeps(hub: Any) -> None:

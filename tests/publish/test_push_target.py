@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
@@ -105,7 +105,7 @@ def test_a_config_that_is_taken_can_be_read_again(name: str) -> None:
     try:
         target = push_target("org/name", splits=["train"], config_name=name)
     except ConfigurationError:
-        assume(False)
+        return  # it is refused, which the test above looks at
     texts = card_writer(target, None)(RepositoryState(None, None, []), [PushedSplit("train", 1, 1, 1, 0)])
 
     (entry,) = LazyCard(texts.readme, path="README.md").configs
