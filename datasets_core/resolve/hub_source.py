@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,13 @@ from typing import TYPE_CHECKING
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, EmptyRepositoryError, OfflineError
+from datasets_core.errors import (
+    ConfigurationError,
+    DataFilesNotFoundError,
+    EmptyRepositoryError,
+    HubUnreachableError,
+    OfflineError,
+)
 from datasets_core.meta.config_entries import Card
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_files
 from datasets_core.resolve.folder import FolderSource, joined_card
@@ -21,6 +28,8 @@ from datasets_core.store.manifest import Manifest
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub_listing import HubCommit
+
+logger = logging.getLogger(__name__)
 
 _SHOWN = 10
 _ADVICE = "Load it once while the Hub can be reached"
@@ -88,8 +97,22 @@ class HubSource(FolderSource):
         return self.commits
 
     def _read_card(self) -> Card:
-        cut = len(self.folder) + 1
-        return joined_card(self.folder, lambda path: self.commits.read(self.commit, path[cut:]))
+        return joined_card(self.folder, lambda path: self._record(path[len(self.folder) + 1 :]))
+
+    def _record(self, path: str) -> str | None:
+        """A card or a record of the repository; who names the files himself does without one that is not here while offline."""
+        try:
+            return self.commits.read(self.commit, path)
+        except HubUnreachableError:
+            raise
+        except OfflineError as error:
+            if not self._is_partial:
+                advice = (
+                    f"Fetch it (snapshot_download does, with {path!r} among its patterns), or name the files by data_files="
+                )
+                raise OfflineError(error.url, f"{error.reason}; it tells what the dataset is made of", advice=advice) from error
+            logger.warning("%s is not here, and the files are read without what it says of them.", error.url)
+            return None
 
     def _base(self, data_dir: str) -> str:
         if data_dir.startswith("/") or "\\" in data_dir or (files.is_url(data_dir) and not self.commits.holds(data_dir)):

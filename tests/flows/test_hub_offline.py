@@ -252,6 +252,15 @@ def test_a_part_that_the_client_fetched_loads_and_the_rest_is_told(hub: Any, rep
             load(data_files="data/test*")
 
 
+def test_a_card_that_was_not_fetched_is_missed_unless_the_files_are_named(hub: Any, repo: Any) -> None:
+    repo.commit({"README.md": "---\nlicense: mit\n---\n"})
+    snapshot(hub, allow_patterns="data/*")
+    with offline():
+        assert load(data_files="data/train*") == [1]
+        with pytest.raises(OfflineError, match=r"README\.md: is not in the hub cache.*data_files="):
+            load()
+
+
 def test_files_that_the_client_fetched_are_not_fetched_again(hub: Any, repo: Any) -> None:
     snapshot(hub)
     hub.forget()
