@@ -107,9 +107,7 @@ class HubSource(FolderSource):
             raise
         except OfflineError as error:
             if not self._is_partial:
-                advice = (
-                    f"Fetch it too (snapshot_download, {path!r} among its patterns), or name the files by data_files="
-                )
+                advice = f"Fetch it too (snapshot_download, {path!r} among its patterns), or name the files by data_files="
                 raise OfflineError(error.url, f"{error.reason}; it tells what the dataset is made of", advice=advice) from error
             logger.warning("%s is not here, and the files are read without what it says of them.", error.url)
             return None
