@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError, PushError
+from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetsCoreError, ManifestError, PushError
 from datasets_core.features.schema import Features
 from datasets_core.meta.card import read_dataset_infos
 from datasets_core.meta.card_text import Edit, edited_card
@@ -151,9 +152,13 @@ class _Merge:
                 self._check_format(split, StandingSplit.of(named_files(found[split], self.paths)))
             return found
         standing = {} if self._has_script else standing_splits(self.paths, (entry and entry.data_dir) or "")
-        for split in standing.keys() - pushed:
-            self._check_format(split, standing[split])
-        return self._named(standing, splits)
+        others = {split: held for split, held in standing.items() if split not in pushed and held.format != PARQUET}
+        for split, held in others.items():
+            if entry is None:
+                self._warn_of(split, held)
+            else:
+                self._check_format(split, held)
+        return self._named({split: held for split, held in standing.items() if split not in others}, splits)
 
     def _check_format(self, split: str, standing: StandingSplit) -> None:
         if standing.format in (None, PARQUET):
@@ -162,6 +167,16 @@ class _Merge:
             f"The config {self.target.config_name!r} of {self.target.repo_id} reads its split {split!r} as {standing.format} "
             f"({standing.files[0]}), and what is pushed is Parquet, but all splits of a config have one format. "
             "Choose another config_name, push all splits together as a DatasetDict, or remove what it has there."
+        )
+
+    def _warn_of(self, split: str, standing: StandingSplit) -> None:
+        """Say that files which no card named are no split any more: all splits of a config have one format."""
+        warnings.warn(
+            f"{standing.files[0]} of {self.target.repo_id} is {standing.format}, and was the split {split!r} by its name. "
+            f"It stays there, and is no split of {self.target.config_name!r} any more, which is Parquet from now on. "
+            "Push it too, or name it in a config of its own.",
+            DataFilesWarning,
+            stacklevel=2,
         )
 
     def default_splits(self, splits: Sequence[PushedSplit]) -> dict[str, StandingSplit]:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from datasets_core import Dataset, get_dataset_config_names, load_dataset
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, DataFilesWarning
 
 REPO = "org/merged"
 
@@ -71,10 +71,17 @@ def test_splits_that_stand_stay_beside_the_one_that_is_pushed(hub: Any, files: d
 CSV = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: train\n    path: raw.csv\n  sep: ';'\n---\n"
 
 
-@pytest.mark.parametrize("files", [{"train.csv": "a\n1\n"}, {"raw.csv": "a;b\n1;2\n", "README.md": CSV}], ids=["none", "card"])
-def test_a_second_format_in_a_config_is_refused_and_nothing_is_sent(hub: Any, files: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match=r"'train' as csv \((train|raw)\.csv\).*another config_name"):
-        pushed(hub, files, split="test")
+def test_files_of_another_format_that_no_card_names_stay_beside_what_is_pushed(hub: Any) -> None:
+    with pytest.warns(DataFilesWarning, match=r"train\.csv of org/merged is csv"):
+        pushed(hub, {"train.csv": "a\n1\n", "more/plan.csv": "x\n"}, split="test")
+
+    assert loaded() == {"test": [7]}
+    assert {"train.csv", "more/plan.csv"} <= set(hub.repos[REPO].files())
+
+
+def test_a_second_format_in_a_config_is_refused_and_nothing_is_sent(hub: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"'train' as csv \(raw\.csv\).*another config_name"):
+        pushed(hub, {"raw.csv": "a;b\n1;2\n", "README.md": CSV}, split="test")
 
     assert not {"preupload", "lfs-batch", "upload", "commit"} & set(hub.counts())
     assert loaded() == {"train": [1]}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from datasets_core import ClassLabel, Features, Value
-from datasets_core.errors import ConfigurationError, ManifestError, PushError
+from datasets_core.errors import ConfigurationError, DataFilesWarning, ManifestError, PushError
 from datasets_core.meta.card import read_card
 from datasets_core.publish.dataset_card import card_writer
 from datasets_core.publish.push_target import PushedSplit, PushTarget, RepositoryState, push_target
@@ -120,6 +120,13 @@ def test_a_config_of_another_format_stays_behind_what_is_pushed() -> None:
     assert said(card(found, TEST, paths=["train.csv", "dev.csv"], config_name="fr"), "fr")[0].name == "fr"
 
 
+@pytest.mark.parametrize(("path", "kind"), [("train.csv", "csv"), ("train/a.jsonl.gz", "json")])
+def test_files_of_another_format_that_no_card_names_are_told_and_let_be(path: str, kind: str) -> None:
+    with pytest.warns(DataFilesWarning, match=rf"{path} of org/name is {kind}, .* no split of 'default' any more"):
+        (entry,) = read_card(card(None, TEST, paths=[path]), path="README.md").configs
+    assert entry.data_files == {"test": ["data/test-*"]}
+
+
 HAND = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: train\n    path: raw.csv\n  sep: ';'\n---\n"
 
 
@@ -130,10 +137,8 @@ HAND = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: train\n
         (HAND, []),
         (HAND.replace("raw.csv", "raw/*"), ["raw/x.csv"]),
         ("---\nconfigs:\n- config_name: default\n  data_dir: raw\n---\n", ["raw/train.csv"]),
-        (None, ["train.csv"]),
-        (None, ["train/a.jsonl.gz", "test.parquet"]),
     ],
-    ids=["hand", "not there", "glob", "folder", "no card", "packed"],
+    ids=["hand", "not there", "glob", "folder"],
 )
 @pytest.mark.parametrize("features", [NUMBERS, None], ids=["known", "unknown"])
 def test_splits_of_another_format_are_told_before_a_row_is_made(text: Any, paths: list[str], features: Any) -> None:
