@@ -140,13 +140,9 @@ def _finished(root: str) -> Iterator[_Finished]:
 
 
 def _named(name: str) -> list[_Finished]:
-    """The finished datasets of the cache whose name is `name` or begins with `name/`."""
-    wanted = name.strip("/")
-    return [
-        dataset
-        for dataset in _finished(settings().cache_dir)
-        if wanted and f"{_name(dataset.folder)}/".startswith(f"{wanted}/")
-    ]
+    """The finished datasets of the cache whose name is `name` or begins with `name/`; of the Hub, `org/name` as it is there."""
+    wanted = tuple(f"{each}/" for each in (name.strip("/"), name.strip("/").replace("/", "___", 1)) if each)
+    return [dataset for dataset in _finished(settings().cache_dir) if f"{_name(dataset.folder)}/".startswith(wanted)]
 
 
 def named_folders(name: str) -> list[str]:

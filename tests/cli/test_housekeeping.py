@@ -4,6 +4,7 @@ import os
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,16 @@ def test_a_name_of_the_cache_verifies_too(built: str, cache: str, capsys: pytest
     for part in (name, name.partition("/")[0]):
         assert main(["verify", part, "--cache-dir", cache]) == 0
         assert capsys.readouterr().out.startswith(f"good {built}: ")
+
+
+def test_a_dataset_of_the_hub_verifies_by_its_name_there(hub: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    hub.repo("org/data", {"train.csv": "a\n1\n"})
+    assert main(["build", "org/data"]) == 0
+    capsys.readouterr()
+    assert main(["verify", "org/data"]) == 0
+    assert "good" in capsys.readouterr().out
+    assert main(["cache", "rm", "org/data", "--yes"]) == 0
+    assert main(["verify", "org/data"]) != 0
 
 
 @pytest.mark.parametrize(
