@@ -118,10 +118,9 @@ class Constructors(Tabled):
         {'number': 3, 'square': 9}
         """
         from datasets_core.dataset.generated import generated  # 6 ms that reading does without
-        from datasets_core.rows.generator_rows import Recipe
+        from datasets_core.rows.generator_rows import Recipe, named_arguments
 
-        if gen_kwargs is not None and not isinstance(gen_kwargs, Mapping):
-            raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")
+        kwargs = named_arguments(gen_kwargs)
         if options:
             raise ArgumentTypeError(
                 f"from_generator() has no argument {next(iter(options))!r}. Give the generator its own arguments in gen_kwargs."
@@ -129,7 +128,7 @@ class Constructors(Tabled):
         create.check_mixed(on_mixed_types)
         release = str(Version("0.0.0" if version is None else str(version)))
         made = generated(
-            Recipe(generator, dict(gen_kwargs or {}), as_features(features), str(split), on_mixed_types is not None, release),
+            Recipe(generator, kwargs, as_features(features), str(split), on_mixed_types is not None, release),
             cache_dir=None if cache_dir is None else os.fspath(cache_dir),
             keep_in_memory=keep_in_memory,
             num_proc=num_proc,

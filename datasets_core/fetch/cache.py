@@ -28,7 +28,7 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.checksum import Digest, FileRecord, VerificationMode, check_file, differ, record_of
 from datasets_core.fetch.decompress import open_decompressed
-from datasets_core.fetch.http import OFFLINE_ADVICE
+from datasets_core.fetch.http import closed_advice
 from datasets_core.fetch.parallel import Watch
 from datasets_core.fetch.temporaries import discard, plain_of, read_json, sweep, temporary_of
 from datasets_core.fetch.transfer import Fetched, Source, can_continue
@@ -343,8 +343,7 @@ def check_version(wanted: Request, found: CachedFile) -> None:
 
 
 def _not_here(url: str) -> OfflineError:
-    advice = OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
-    return OfflineError(redact(url), "is not in the cache, and nothing may be fetched", advice=advice)
+    return OfflineError(redact(url), "is not in the cache, and nothing may be fetched", advice=closed_advice())
 
 
 def _decoded(url: str, path: str, fetched: Fetched) -> Fetched:

@@ -28,7 +28,7 @@ _PORTS = {"http": 80, "https": 443}
 _HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers that are no secret
 _OK = {200, 206, 304, 416}
 _MOST_DRAINED = 1 << 16
-OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
+_OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
 
 
 class TransientError(Exception):
@@ -69,6 +69,11 @@ def transport_failures() -> Iterator[None]:
 
 Origin = tuple[str, str, int]
 Guard = Callable[[str], Sequence[str]]
+
+
+def closed_advice() -> str:
+    """What to do about a file that would have to be fetched where nothing may be."""
+    return _OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
 
 
 def origin_of(url: str) -> Origin:
@@ -348,7 +353,7 @@ def proxied(proxies: Mapping[str, str]) -> Any:
 
 def _check_online(url: str) -> None:
     if settings().offline:
-        raise OfflineError(redact(url), "offline mode is on", advice=OFFLINE_ADVICE)
+        raise OfflineError(redact(url), "offline mode is on", advice=_OFFLINE_ADVICE)
 
 
 def _drain(response: Any) -> None:

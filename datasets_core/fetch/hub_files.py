@@ -23,7 +23,7 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.checksum import FileRecord, record_of
 from datasets_core.fetch.download_config import DownloadConfig
-from datasets_core.fetch.http import OFFLINE_ADVICE, HttpClient, HttpResponse
+from datasets_core.fetch.http import HttpClient, HttpResponse, closed_advice
 from datasets_core.fetch.hub import Hub
 from datasets_core.fetch.hub_blobs import blob_digest_of
 from datasets_core.fetch.hub_listing import HubCommit, HubFile
@@ -123,7 +123,7 @@ class HubFiles:
 
     def is_there(self, file: HubFile) -> bool:
         """Whether the cache has something of that size in the file's place."""
-        return self._has_size(self._place(file), file) or self._has_size(self._blob(file), file)
+        return file.size in (_size_at(self._place(file)), _size_at(self._blob(file)))
 
     def fetch(self, paths: Sequence[str], watch: Watch, *, threads: int | None = None) -> dict[str, str]:
         """Have files on this disk.
@@ -215,17 +215,10 @@ class HubFiles:
     def _linked(self, file: HubFile) -> str:
         return self.hub.cache.link(self.commit.repo_id, self.commit.sha, file)
 
-    def _has_size(self, path: str, file: HubFile) -> bool:
-        try:
-            return os.path.getsize(path) == file.size
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-
     def _is_sound(self, path: str, file: HubFile) -> bool:
         """Whether the file is at a path, with as much compared as is asked for."""
-        try:
-            size = os.path.getsize(path)
-        except (FileNotFoundError, NotADirectoryError):
+        size = _size_at(path)
+        if size is None:
             return False
         if size != file.size:
             what, expected, found = "size", f"{file.size} bytes", f"{size} bytes"
@@ -272,8 +265,14 @@ class HubFiles:
 
     def not_here(self, path: str) -> OfflineError:
         """The error of a file that would have to be fetched, and may not be."""
-        advice = OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
-        return OfflineError(self.commit.url(path), _NOT_HERE, advice=advice)
+        return OfflineError(self.commit.url(path), _NOT_HERE, advice=closed_advice())
+
+
+def _size_at(path: str) -> int | None:
+    try:
+        return os.path.getsize(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def hub_client(config: DownloadConfig | None = None) -> HttpClient:

@@ -27,6 +27,38 @@ _MOST_ROWS = 10_000
 _BATCH_BYTES = 8 << 20
 
 
+def check_callable(generator: object) -> None:
+    """See that there is something to call.
+
+    Raises:
+        ArgumentTypeError: it is no function.
+    """
+    if not callable(generator):
+        raise ArgumentTypeError(
+            f"from_generator() takes a function that yields dicts, found {type(generator).__name__}. Give the function itself."
+        )
+
+
+def named_arguments(gen_kwargs: object) -> dict[str, Any]:
+    """The arguments of a generator.
+
+    Raises:
+        ArgumentTypeError: they are no dict.
+    """
+    if gen_kwargs is None:
+        return {}
+    if not isinstance(gen_kwargs, Mapping):
+        raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")
+    return dict(gen_kwargs)
+
+
+def failed_at(row: int, error: Exception) -> DatasetGenerationError:
+    """The error of a generator that failed while it made a row."""
+    return DatasetGenerationError(
+        f"The generator failed at row {row}: {type(error).__name__}: {error}. Mend the generator, or the data it reads."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """What makes the rows."""
@@ -44,11 +76,7 @@ class Recipe:
         Raises:
             ArgumentTypeError: the generator is none, or gives nothing to iterate.
         """
-        if not callable(self.generator):
-            raise ArgumentTypeError(
-                f"from_generator() takes a function that yields dicts, found {type(self.generator).__name__}. "
-                "Give the function itself."
-            )
+        check_callable(self.generator)
         made = self.generator(**self.kwargs)
         if not isinstance(made, Iterable):
             raise ArgumentTypeError(f"The generator gave {type(made).__name__}, which holds no rows. Let it yield dicts.")
@@ -147,9 +175,7 @@ class _Rows:
             raise
         except Exception as error:
             row = self._done + (0 if self._chunks is None else len(self._chunks.taken))
-            raise DatasetGenerationError(
-                f"The generator failed at row {row}: {type(error).__name__}: {error}. Mend the generator, or the data it reads."
-            ) from error
+            raise failed_at(row, error) from error
         self._compare_first()
         self._done += len(chunk)
         return chunk

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from datasets_core.errors import ArgumentTypeError, DatasetGenerationError, DatasetsCoreError, UnhashableError
+from datasets_core.errors import DatasetGenerationError, DatasetsCoreError, UnhashableError
 from datasets_core.features.codec import RowEncoder
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
-from datasets_core.rows.generator_rows import Recipe, divided
+from datasets_core.rows.generator_rows import Recipe, check_callable, divided, failed_at, named_arguments
 from datasets_core.store.chunks import Chunks
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.rows_of_jobs import Made, RowsOfJobs
@@ -75,10 +75,7 @@ class GeneratorJob:
         except DatasetsCoreError:
             raise
         except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise DatasetGenerationError(
-                f"The generator failed at row {row + 1}: {what}. Mend the generator, or the data it reads."
-            ) from error
+            raise failed_at(row + 1, error) from error
 
 
 def rows_of_generator(
@@ -92,16 +89,12 @@ def rows_of_generator(
     Raises:
         ArgumentTypeError: there is nothing to call.
     """
-    if gen_kwargs is not None and not isinstance(gen_kwargs, Mapping):
-        raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")
-    if not callable(generator):
-        raise ArgumentTypeError(
-            f"from_generator() takes a function that yields dicts, found {type(generator).__name__}. Give the function itself."
-        )
-    recipe = Recipe(generator, dict(gen_kwargs or {}), features, split)
-    lengths = {len(value) for value in recipe.kwargs.values() if isinstance(value, list)}
-    parts = divided(recipe.kwargs, max(1, *lengths)) if len(lengths) == 1 else [dict(recipe.kwargs)]
-    jobs = tuple(GeneratorJob(replace(recipe, kwargs=kwargs)) for kwargs in parts)
+    kwargs = named_arguments(gen_kwargs)
+    check_callable(generator)
+    recipe = Recipe(generator, kwargs, features, split)
+    lengths = {len(value) for value in kwargs.values() if isinstance(value, list)}
+    parts = divided(kwargs, max(1, *lengths)) if len(lengths) == 1 else [kwargs]
+    jobs = tuple(GeneratorJob(replace(recipe, kwargs=part)) for part in parts)
     return RowsOfJobs(jobs, features, MediaPaths(None), partial(_signed, recipe))
 
 
