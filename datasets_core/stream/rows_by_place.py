@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.permutation import Ints
 
 
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Where rows stand in the files that they come from.
+
+    Attributes:
+        names: of the files.
+        files: for each row the number of its file among the names.
+        rows: for each row its number in that file.
+    """
+
+    names: Sequence[str]
+    files: Ints
+    rows: Ints
+
+
 class RowsByPlace(Protocol):
-    """Rows that are read by place."""
+    """Rows that are read by place.
+
+    The order of a shuffled or divided stream follows from `blocks` alone, so that rows with the same structure come in the
+    same order wherever their bytes are.
+    """
 
     @property
     def features(self) -> Features:
@@ -26,7 +48,16 @@ class RowsByPlace(Protocol):
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """How many rows there are, for which a source may have to ask all its files: see `reach`."""
+        ...
+
+    def reach(self, count: int) -> int:
+        """`count`, or the number of rows if that is less: no file is asked that is not needed to tell."""
+        ...
+
+    @property
+    def blocks(self) -> RowBlocks | None:
+        """How the rows lie in their files, which all may have to be asked; None: they lie in memory, anywhere."""
         ...
 
     @property
@@ -47,6 +78,22 @@ class RowsByPlace(Protocol):
         """The rows at these places of these epochs, as they are stored."""
         ...
 
+    def expect(self, places: Ints, epochs: Ints | int) -> None:
+        """These rows will be read soon, in this order, and what was expected before and is not among them will not: a hint."""
+        ...
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """The same rows of which only these columns are read, in the order of `features`; None: that would be no cheaper."""
+        ...
+
+    def as_jobs(self) -> Any:
+        """The rows as `RowsOfJobs`, a job for each file, where blocks are not indexed; None: they are read by place only."""
+        ...
+
+    def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
+        """Where the rows at these places stand in their files; None: they come from no files."""
+        ...
+
     def near(self, place: int, epoch: int) -> int:
         """The first place behind this one from which reading costs more than going on: another file is opened there."""
         ...
@@ -56,7 +103,37 @@ class RowsByPlace(Protocol):
         ...
 
 
-class OneOrder:
+class Placed:
+    """What rows by place have in common that lie in memory: they are counted, have no structure, and are at hand."""
+
+    __slots__ = ()
+
+    def reach(self, count: int) -> int:
+        """See `RowsByPlace.reach`."""
+        return min(count, self.num_rows)  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def blocks(self) -> RowBlocks | None:
+        """See `RowsByPlace.blocks`."""
+        return None
+
+    def expect(self, places: Ints, epochs: Ints | int) -> None:
+        """See `RowsByPlace.expect`."""
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """See `RowsByPlace.projected`."""
+        return None
+
+    def as_jobs(self) -> Any:
+        """See `RowsByPlace.as_jobs`."""
+        return None
+
+    def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
+        """See `RowsByPlace.origins`."""
+        return None
+
+
+class OneOrder(Placed):
     """What rows have in common whose order is the same in every epoch, and that draw no seed."""
 
     __slots__ = ()

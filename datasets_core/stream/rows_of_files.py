@@ -20,6 +20,7 @@ from datasets_core.stream.file_order import FileRows, shuffled_files
 from datasets_core.stream.file_turns import EndlessTurns, Turns, epochs_of_stretch
 from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.permutation import Ints
+from datasets_core.stream.rows_by_place import Placed
 from datasets_core.stream.rows_of_table import joined_batches, one_batch
 
 _ROWS_PER_RUN = 8  # neighbours are copied together, where there are so many on average
@@ -49,7 +50,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class RowsOfFiles:
+class RowsOfFiles(Placed):
     """Rows that are read by place, in the order of an epoch; see `RowsByPlace`.
 
     Attributes:

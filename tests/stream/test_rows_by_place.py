@@ -78,3 +78,12 @@ def test_a_place_where_reading_costs_more_lies_behind(rows: RowsByPlace) -> None
 
 def test_a_drawn_seed_can_be_another(rows: RowsByPlace) -> None:
     assert rows.with_seed(9).drawn_seed == (None if rows.drawn_seed is None else 9)
+
+
+def test_rows_in_memory_have_no_structure_and_are_at_hand(rows: RowsByPlace) -> None:
+    rows.expect(np.arange(3), 0)
+
+    assert (rows.reach(7), rows.reach(100)) == (7, 20)
+    assert rows.as_jobs() is None
+    assert rows.blocks is None
+    assert rows.origins(np.arange(3), 0) is None
