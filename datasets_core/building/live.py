@@ -33,10 +33,7 @@ from datasets_core.errors import (
     UnknownSplitError,
 )
 from datasets_core.features.media_paths import MediaPaths
-from datasets_core.fetch.hub_url import PREFIX
 from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
-from datasets_core.files import is_url
-from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import ALL, ReadInstruction, SplitPart
 from datasets_core.redact import redact
@@ -433,24 +430,9 @@ def streamed_splits(builder: Any, split: Any, options: BuildOptions | None = Non
     """
     if options is None or paths is None:
         return nested(split, lambda part: builder.as_dataset(part).to_iterable_dataset(), lambda: _of_built(builder))
-    _check_files(builder)
     live = LiveSplits(builder, options, paths)
     return nested(split, live.stream, lambda: IterableDatasetDict({name: live.stream(name) for name in live.names}))
 
 
 def _of_built(builder: Any) -> IterableDatasetDict:
     return IterableDatasetDict({name: rows.to_iterable_dataset() for name, rows in builder.as_dataset().items()})
-
-
-def _check_files(builder: Any) -> None:
-    """Refuse the files of a format in a store or behind http: those of scripts and of the Hub fetch themselves."""
-    data_files = builder.config.data_files
-    if not builder.is_partial or not isinstance(data_files, DataFilesDict):
-        return
-    named = itertools.chain.from_iterable(data_files.values())
-    remote = next((path for path in named if is_url(path) and not path.rpartition("::")[2].startswith(PREFIX)), None)
-    if remote is not None and type(builder).__module__.startswith("datasets_core.builders."):
-        raise ConfigurationError(
-            f"{redact(remote)} is a remote file of the format {builder.name!r}, which this version does not stream. "
-            "Leave streaming=True out, or download the files and name their paths."
-        )

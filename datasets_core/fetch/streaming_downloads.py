@@ -287,12 +287,14 @@ class StreamingDownloadManager(DownloadManager):
         return self._extractions().keep(identity, name, write)
 
     def comes(self, url: str) -> bool:
-        """Whether the file of a URL is large, and need not be had whole: one in LFS on the Hub, which is not in its cache."""
-        if not is_hub_url(url) or self.is_enforced(url):
+        """Whether the file of a URL need not be had whole and is not here; one of the Hub where it is large, and in LFS."""
+        if "::" in url or self.is_enforced(url):
             return False
-        listed = self._hub.listed_record(url)
-        is_large = listed.checksum is not None and listed.num_bytes is not None and listed.num_bytes > _FETCHED_BYTES
-        return is_large and self.held(url) is None
+        if is_hub_url(url):
+            listed = self._hub.listed_record(url)
+            if listed.checksum is None or listed.num_bytes is None or listed.num_bytes <= _FETCHED_BYTES:
+                return False
+        return self.held(url) is None
 
     def is_enforced(self, url: str) -> bool:
         """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""

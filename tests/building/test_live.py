@@ -421,7 +421,7 @@ def test_a_table_that_does_not_fit_is_told(tmp_path):
 # -- loading -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_format_is_streamed_from_local_files_and_refused_from_others(tmp_path):
+def test_a_format_is_streamed_from_local_files_and_from_stores(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,x\n2,y\n")
     (tmp_path / "b.csv").write_text("a,b\n3,z\n")
     files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
@@ -429,8 +429,11 @@ def test_a_format_is_streamed_from_local_files_and_refused_from_others(tmp_path)
     rows = load_dataset("csv", data_files=files, split="train", streaming=True, cache_dir=str(tmp_path / "cache"))
     assert list(rows) == [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 3, "b": "z"}]
     fsspec.filesystem("memory").pipe("/live/a.csv", b"a\n1\n")
-    with pytest.raises(ConfigurationError, match="remote file of the format 'csv', which this version does not stream"):
-        load_dataset("csv", data_files="memory://live/a.csv", split="train", streaming=True, cache_dir=str(tmp_path / "cache"))
+    rows = load_dataset(
+        "csv", data_files="memory://live/a.csv", split="train", streaming=True, cache_dir=str(tmp_path / "cache")
+    )
+    assert list(rows) == [{"a": 1}]
+    assert not (tmp_path / "cache").exists()
 
 
 def test_a_format_whose_types_change_on_the_way_is_told(tmp_path):
