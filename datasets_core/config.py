@@ -35,12 +35,24 @@ _LEAST = {
     "max_archive_bytes": 0,
     "max_archive_ratio": 1,
     "download_threads": 1,
+    "stream_memory_bytes": 1,
+    "stream_threads": 1,
+    "stream_window_bytes": 1,
+    "stream_cache_bytes": 0,
     "confined_memory_bytes": 1 << 28,
     "confined_cpu_seconds": 1,
     "confined_file_bytes": 0,
     "confined_output_bytes": 0,
 }
 _OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
+_TRANSPORTS = ("default", "obstore")
+_SECONDS = (
+    "connect_timeout_seconds",
+    "read_timeout_seconds",
+    "max_retry_wait_seconds",
+    "hub_timeout_seconds",
+    "stream_timeout_seconds",
+)
 _FOREVER = 1e9  # seconds that a socket can wait
 
 
@@ -78,6 +90,14 @@ class Config:
         confined_output_bytes: rows that a confined script may make in all; None means free disk less 1 GiB.
         refuse_found_scripts: a script in a folder or a repository does not even run confined, unless `trust_remote_code=` says
             so; `HF_DATASETS_TRUST_REMOTE_CODE=0` sets it.  No setting trusts scripts: that is said where one is loaded.
+        stream_memory_bytes: memory for what a stream has read ahead or keeps decoded, where one batch needs no more.
+        stream_threads: ranges of bytes that a stream fetches at the same time.
+        stream_window_bytes: decoded bytes among which a shuffled stream mixes rows, where `shuffle` is told nothing else.
+        stream_cache_bytes: size of the disk cache of what streams fetch; 0 for none.
+        stream_cache_dir: folder of that cache; "" means `ranges` in `cache_dir`.
+        stream_transport: how streams read stores such as `s3://`: "default" by fsspec, "obstore" by the package of that name
+            where it is installed and knows the protocol.
+        stream_timeout_seconds: how long a stream waits for bytes, with all its tries, while next to none come.
         caching: results of `map`, `filter`, `from_generator` and the like are kept and found again; False makes them anew.
     """
 
@@ -108,6 +128,13 @@ class Config:
     confined_file_bytes: int | None = None
     confined_output_bytes: int | None = None
     refuse_found_scripts: bool = False
+    stream_memory_bytes: int = 256 << 20
+    stream_threads: int = 16
+    stream_window_bytes: int = 64 << 20
+    stream_cache_bytes: int = 0
+    stream_cache_dir: str = ""
+    stream_transport: str = "default"
+    stream_timeout_seconds: float = 120.0
     caching: bool = True
     media_paths: tuple[str, ...] = ()
 
@@ -132,12 +159,17 @@ class Config:
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}. Give True or False.")
         object.__setattr__(self, "media_paths", _paths(self.media_paths))
+        if not isinstance(self.stream_cache_dir, str) or "\0" in self.stream_cache_dir:
+            raise ConfigurationError(f"The setting stream_cache_dir is {self.stream_cache_dir!r}. Give a path, or ''.")
+        if self.stream_transport not in _TRANSPORTS:
+            known = " or ".join(map(repr, _TRANSPORTS))
+            raise ConfigurationError(f"The setting stream_transport is {self.stream_transport!r}. Give {known}.")
         for name, least in _LEAST.items():
             value = getattr(self, name)
             is_whole = isinstance(value, int) and not isinstance(value, bool)
             if not (is_whole and value >= least) and not (value is None and name in _OR_NONE):
                 raise ConfigurationError(f"The setting {name} is {value!r}. Give a whole number, {least} or more.")
-        for name in ("connect_timeout_seconds", "read_timeout_seconds", "max_retry_wait_seconds", "hub_timeout_seconds"):
+        for name in _SECONDS:
             value = getattr(self, name)
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not (is_number and 0 <= value < _FOREVER and (value or name == "max_retry_wait_seconds")):
@@ -221,7 +253,7 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
     unknown = sorted(set(changes) - fields)
     if unknown:
         raise ConfigurationError(f"{unknown[0]!r} is no setting. Settings: {', '.join(sorted(fields))}.")
-    for name in (*_FOLDERS, "hub_cache_dir"):
+    for name in (*_FOLDERS, "hub_cache_dir", "stream_cache_dir"):
         if isinstance(changes.get(name), os.PathLike):
             changes[name] = os.fspath(changes[name])
     if isinstance(changes.get("cache_dir"), str):

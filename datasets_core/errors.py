@@ -912,6 +912,18 @@ class UrlNotFoundError(DownloadError, FileNotFoundDatasetsError):
     """A URL at which its server has nothing."""
 
 
+class FileChangedError(DownloadError):
+    """A file that became another one while it was read: its bytes are never mixed.
+
+    Args:
+        url: the file, a URL without secrets or a path.
+        reason: what tells that it changed, without a final stop.
+    """
+
+    def __init__(self, url: str, reason: str = "it changed while it was read") -> None:
+        super().__init__(url, reason, advice="Load the dataset again; saved states of the old file hold no longer")
+
+
 class OfflineError(DownloadError, ConnectionError):
     """A URL that is needed while offline mode is on."""
 

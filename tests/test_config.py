@@ -94,6 +94,8 @@ def test_an_unknown_setting_is_refused() -> None:
         *[(name, -1) for name in ("max_archive_members", "max_archive_bytes", "max_archive_ratio")],
         *[("hub_symlinks", value) for value in (1, None)],
         *[(f"{name}_timeout_seconds", value) for name in ("connect", "read", "hub") for value in (0, -1, True, "1")],
+        *[(name, 0) for name in ("stream_memory_bytes", "stream_threads", "stream_window_bytes", "stream_timeout_seconds")],
+        *[(name, value) for name, value in (("stream_cache_bytes", -1), ("stream_cache_dir", 5), ("stream_transport", "ftp"))],
         *[("max_retry_wait_seconds", value) for value in (-0.5, float("nan"), float("inf"), None)],
     ],
 )

@@ -21,6 +21,7 @@ SAMPLES = [
     errors.DatasetDiskError("/data/x", "No space left on device", needed=10, free=3),
     errors.NonMatchingChecksumError("http://h/x", expected="aa", found="bb"),
     errors.DownloadError("http://h/x", "the server answered 404", status=404),
+    errors.FileChangedError("http://h/x"),
     errors.MediaDecodeError("image 'a.png'", "it is cut").at(column="image", row=3),
     errors.UntrustedPathError("/etc/passwd", allowed=["/data"]),
     errors.MediaNotFoundError("a.png"),
