@@ -14,6 +14,7 @@ import io
 import lzma
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any
 
@@ -35,13 +36,79 @@ from datasets_core.rows.tabled import Tabled
 _PLAIN_ROWS = 10_000  # of a batch, where its size does not show in the text
 _PLAIN_BYTES = 4 << 20  # of it in Arrow's layout; its text and the parts of that take about ten times as much
 _PACKERS: dict[str, Callable[[IO[bytes]], Any]] = {
-    "gzip": lambda out: gzip.GzipFile("", "wb", fileobj=out),
+    "gzip": lambda out: gzip.GzipFile("", "wb", fileobj=out, mtime=0),  # the same rows, the same bytes
     "bz2": lambda out: bz2.BZ2File(out, "wb"),
     "xz": lambda out: lzma.LZMAFile(out, "wb"),  # noqa: SIM115 - its caller closes it
 }
 _ENDINGS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 
 Encode = Callable[[Tabled, tuple[int, int]], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm:
+    """How rows become text.
+
+    Attributes:
+        rows: gives the text of some rows, by their first one and the one behind them.
+        head: stands before all rows.
+        between: stands between the texts of two batches.
+        tail: stands behind all rows.
+        batch_rows: how many rows become text at once, where nobody says.
+        is_whole: all rows become text at once.
+    """
+
+    rows: Callable[[Tabled, tuple[int, int]], bytes]
+    head: bytes = b""
+    between: bytes = b""
+    tail: bytes = b""
+    batch_rows: int = BATCH_ROWS
+    is_whole: bool = False
+
+
+def csv_form(dataset: Tabled, options: Mapping[str, Any]) -> TextForm:
+    """How rows like these become csv.
+
+    Args:
+        dataset: rows with the columns that are meant.
+        options: as of `pandas.DataFrame.to_csv`, without `mode` and `compression`.
+
+    Raises:
+        MissingDependencyError: the options or columns need pandas, which is not installed.
+    """
+    options = {"index": False, **options}
+    if options == {"index": False} and all(map(_is_plain_csv, dataset.features.values())):
+        default = BATCH_ROWS if any(map(_is_list, dataset.features.values())) else _PLAIN_ROWS
+        return TextForm(_csv_rows, _csv_text([dataset.column_names]), batch_rows=default)
+    needed("pandas", "Writing csv with these options or columns")
+    header = options.pop("header", True)
+    head = _csv_by_pandas({**options, "header": header}, dataset, (0, 0)) if header else b""
+    return TextForm(partial(_csv_by_pandas, {**options, "header": False}), head)
+
+
+def json_form(dataset: Tabled, options: Mapping[str, Any]) -> TextForm:
+    """How rows like these become JSON.
+
+    Args:
+        dataset: rows with the columns that are meant.
+        options: as of `pandas.DataFrame.to_json`, without `mode` and `compression`.
+
+    Raises:
+        MissingDependencyError: the options need pandas, which is not installed.
+    """
+    options = dict(options)
+    orient = options.pop("orient", "records")
+    lines = options.pop("lines", orient == "records")
+    if "index" not in options and orient in {"split", "table"}:
+        options["index"] = False
+    is_ascii = options.get("force_ascii", True)
+    is_plain = options.keys() <= {"force_ascii"} and orient == "records" and type(lines) is type(is_ascii) is bool
+    if not is_plain or not all(is_known(field.type) for field in dataset._table.schema):
+        needed("pandas", "Writing JSON with these options")
+        return TextForm(partial(_json_by_pandas, {**options, "orient": orient, "lines": lines}), is_whole=not lines)
+    rows = min(_PLAIN_ROWS, rows_of_bytes(dataset, _PLAIN_BYTES))
+    encode = partial(_json_rows, is_lines=lines, is_ascii=is_ascii)
+    return TextForm(encode, batch_rows=rows) if lines else TextForm(encode, b"[", b",", b"]\n", rows)
 
 
 def write_csv(
@@ -53,20 +120,11 @@ def write_csv(
     options: dict[str, Any],
 ) -> int:
     """Write the rows as csv: the number of bytes; see `Dataset.to_csv`."""
-    _check_mode(options.pop("mode", "w"))
-    packer = _packer(target, options.pop("compression", None))
-    options = {"index": False, **options}
-    is_plain = options == {"index": False} and all(map(_is_plain_csv, dataset.features.values()))
-    if is_plain:
-        encode, head = _csv_rows, _csv_text([dataset.column_names])
-        default = BATCH_ROWS if any(map(_is_list, dataset.features.values())) else _PLAIN_ROWS
-    else:
-        needed("pandas", "Writing csv with these options or columns")
-        header = options.pop("header", True)
-        encode, default = partial(_csv_by_pandas, {**options, "header": False}), BATCH_ROWS
-        head = _csv_by_pandas({**options, "header": header}, dataset, (0, 0)) if header else b""
+    check_mode(options.pop("mode", "w"))
+    packer = packer_of(target, options.pop("compression", None))
+    form = csv_form(dataset, options)
     with _place(target, storage_options, packer) as out:
-        return out.write(head) + _write(dataset, out, encode, spans(dataset, batch_size, default), num_proc, "csv")
+        return _write(dataset, out, form, spans(dataset, batch_size, form.batch_rows), num_proc, "csv")
 
 
 def write_json(
@@ -78,43 +136,30 @@ def write_json(
     options: dict[str, Any],
 ) -> int:
     """Write the rows as JSON: the number of bytes; see `Dataset.to_json`."""
-    _check_mode(options.pop("mode", "w"))
-    packer = _packer(target, options.pop("compression", None if hasattr(target, "write") else "infer"))
-    orient = options.pop("orient", "records")
-    lines = options.pop("lines", orient == "records")
-    if "index" not in options and orient in {"split", "table"}:
-        options["index"] = False
-    is_ascii = options.get("force_ascii", True)
-    is_plain = options.keys() <= {"force_ascii"} and orient == "records" and type(lines) is type(is_ascii) is bool
-    encode: Encode
-    if is_plain and all(is_known(field.type) for field in dataset._table.schema):
-        encode = partial(_json_rows, is_lines=lines, is_ascii=is_ascii)
-        default = min(_PLAIN_ROWS, rows_of_bytes(dataset, _PLAIN_BYTES))
-    else:
-        needed("pandas", "Writing JSON with these options")
-        encode = partial(_json_by_pandas, {**options, "orient": orient, "lines": lines})
-        default = BATCH_ROWS if lines else max(1, dataset.num_rows)
-    batches = spans(dataset, batch_size, default)
-    if not lines and (batch_size is not None or not batches) and len(batches) != 1:
-        if batches:
-            raise ConfigurationError(
-                f"lines=False makes one text of all rows, and batch_size={batch_size} is below them. Leave batch_size out."
-            )
-        batches = [(0, 0)]
+    check_mode(options.pop("mode", "w"))
+    packer = packer_of(target, options.pop("compression", None if hasattr(target, "write") else "infer"))
+    lines = options.get("lines", options.get("orient", "records") == "records")
+    form = json_form(dataset, options)
+    batches = spans(dataset, batch_size, max(1, dataset.num_rows) if form.is_whole else form.batch_rows)
+    if not lines and batch_size is not None and len(batches) > 1:
+        raise ConfigurationError(
+            f"lines=False makes one text of all rows, and batch_size={batch_size} is below them. Leave batch_size out."
+        )
     with _place(target, storage_options, packer) as out:
-        return _write(dataset, out, encode, batches, num_proc, "JSON")
+        return _write(dataset, out, form, batches or ([(0, 0)] if form.is_whole else []), num_proc, "JSON")
 
 
 def _write(
-    dataset: Tabled, out: IO[bytes], encode: Encode, batches: list[tuple[int, int]], num_proc: int | None, what: str
+    dataset: Tabled, out: IO[bytes], form: TextForm, batches: list[tuple[int, int]], num_proc: int | None, what: str
 ) -> int:
     """Write the batches in their order; several processes work ahead by as many as there are of them."""
-    written = 0
+    written = out.write(form.head)
     with progress(f"Writing {what}", total=dataset.num_rows) as bar:
-        for (start, stop), text in zip(batches, _texts(dataset, encode, batches, num_proc), strict=True):
-            written += out.write(text)
+        texts = zip(batches, _texts(dataset, form.rows, batches, num_proc), strict=True)
+        for number, ((start, stop), text) in enumerate(texts):
+            written += (out.write(form.between) if number else 0) + out.write(text)
             bar.update(stop - start)
-    return written
+    return written + out.write(form.tail)
 
 
 def _texts(dataset: Tabled, encode: Encode, batches: list[tuple[int, int]], num_proc: int | None) -> Iterator[bytes]:
@@ -132,7 +177,12 @@ def _texts(dataset: Tabled, encode: Encode, batches: list[tuple[int, int]], num_
             wanted += 1
 
 
-def _check_mode(mode: Any) -> None:
+def check_mode(mode: Any) -> None:
+    """Refuse a mode that leaves a part of a file as it is.
+
+    Raises:
+        ConfigurationError: it is not "w".
+    """
     if mode != "w":
         advice = "To add rows to a file, open it with 'ab' and give that"
         raise ConfigurationError(f"mode={mode!r} is not known: a path is written as a whole. {advice}.")
@@ -145,7 +195,16 @@ def _refused(error: Exception, method: str) -> ConfigurationError:
     return kind(f"pandas cannot write this: {said}. Give options of pandas.DataFrame.{method}.")
 
 
-def _packer(target: Any, compression: Any) -> Callable[[IO[bytes]], Any] | None:
+def packer_of(target: Any, compression: Any) -> Callable[[IO[bytes]], Any] | None:
+    """What compresses the text on its way into a file; None: nothing does.
+
+    Args:
+        target: a path, whose ending may tell, or a file.
+        compression: "gzip", "bz2", "xz", "infer" or None.
+
+    Raises:
+        ConfigurationError: another one, or a file was given.
+    """
     if compression is None:
         return None
     if hasattr(target, "write"):
@@ -261,11 +320,8 @@ def _csv_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int
 
 
 def _json_rows(dataset: Tabled, batch: tuple[int, int], *, is_lines: bool, is_ascii: bool) -> bytes:
-    start, stop = batch
-    text = objects(table_of(dataset, start, stop), between="\n" if is_lines else ",", is_ascii=is_ascii)
-    if is_lines:
-        return text + b"\n"
-    return (b"," if start else b"[") + text + (b"]\n" if stop == dataset.num_rows else b"")
+    text = objects(table_of(dataset, *batch), between="\n" if is_lines else ",", is_ascii=is_ascii)
+    return text + b"\n" if is_lines else text
 
 
 def _json_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int, int]) -> bytes:
