@@ -13,6 +13,7 @@ from typing import IO, Any, BinaryIO
 
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, UrlNotFoundError
 from datasets_core.fetch.decompress import plain_name
+from datasets_core.fetch.range_file import LocalRanges, RangeFile
 from datasets_core.redact import redact
 
 _COMPRESSED = re.compile(r"(?<!\.tar)\.(gz|gzip|bz2|xz|zst|zstd|lz4)$", re.IGNORECASE)
@@ -47,6 +48,10 @@ class Access:
     def comes(self, url: str) -> bool:
         """Whether the file of a URL is better read as it comes than fetched: it is large, and not here."""
         return False
+
+    def ranges(self, url: str) -> RangeFile:
+        """Any bytes of a URL."""
+        return LocalRanges(self.fetched(url), name=redact(url))
 
     def member(self, url: str, inner: str) -> str:
         """Where one file or folder of what a URL unpacks to is on this disk; `inner` is "" for all of it."""
@@ -160,6 +165,12 @@ class RemoteFile(os.PathLike[str]):
         if "b" in mode:
             return data
         return io.TextIOWrapper(data, encoding=io.text_encoding(encoding), errors=errors, newline=newline)
+
+    def ranges(self) -> RangeFile:
+        """Any of its bytes, without the rest; of what the file unpacks to, where that is on this disk, and unpacked first."""
+        if self._is_unpacked:
+            return LocalRanges(os.fspath(self), name=redact(str(self)))
+        return self._access.ranges(self._url)
 
     def read_bytes(self) -> bytes:
         """All its bytes."""

@@ -10,6 +10,7 @@ from datasets_core.config import settings
 from datasets_core.errors import ArchiveError
 from datasets_core.fetch.decompress import decompressed
 from datasets_core.fetch.members import Budget
+from datasets_core.fetch.range_file import LocalRanges, RangeFile
 from datasets_core.fetch.remote import Access
 from datasets_core.fetch.remote_archive import (
     Once,
@@ -63,6 +64,10 @@ class Downloads(Protocol):
 
     def stream(self, url: str) -> BinaryIO:
         """The bytes of a URL as they come."""
+        ...
+
+    def ranges(self, url: str) -> RangeFile:
+        """Any bytes of a URL."""
         ...
 
     def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
@@ -140,6 +145,13 @@ class StreamedAccess(Access):
         if known is None or not os.path.exists(known):
             known = self._downloads.held(url)
         return self._downloads.stream(url) if known is None else open(known, "rb")
+
+    def ranges(self, url: str) -> RangeFile:
+        """See `Access.ranges`."""
+        known = self._downloads.known.fetched.get(url)
+        if known is None or not os.path.exists(known):
+            known = self._downloads.held(url)
+        return self._downloads.ranges(url) if known is None else LocalRanges(known, name=redact(url))
 
     def opened_member(self, url: str, inner: str) -> BinaryIO:
         """See `Access.opened_member`."""

@@ -6,6 +6,7 @@ import logging
 import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, BinaryIO
 
 from datasets_core import files
@@ -16,6 +17,7 @@ from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.hub_url import is_hub_url
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch
+from datasets_core.fetch.range_file import OpenedRanges, RangeFile
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.remote_access import Known, StreamedAccess
 from datasets_core.fetch.remote_archive import RemoteArchive, RemoteFiles
@@ -265,6 +267,10 @@ class StreamingDownloadManager(DownloadManager):
         if self.is_enforced(url) or not isinstance(source, StoreSource):
             return open(self._access.fetched_instead(url), "rb")
         return open_store(source, check)
+
+    def ranges(self, url: str) -> RangeFile:
+        """Any bytes of a URL."""
+        return OpenedRanges(redact(url), partial(self.stream, url))
 
     def tell_whole(self, url: str, *, is_folder: bool) -> None:
         """Say that the file of a URL, which is here now, was fetched whole."""

@@ -1,0 +1,34 @@
+"""`ranges_of`: any bytes of any file, wherever it is."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from datasets_core import files
+from datasets_core.fetch.range_file import Bytes, FileVersion, LocalRanges, OpenedRanges, Range, RangeFile
+from datasets_core.fetch.remote import RemoteFile
+from datasets_core.redact import redact
+
+__all__ = ["Bytes", "FileVersion", "Range", "RangeFile", "ranges_of"]
+
+
+def ranges_of(path: str | os.PathLike[str]) -> RangeFile:
+    """A file of which any bytes can be read.
+
+    Args:
+        path: of this disk, a URL, or a `RemoteFile`, which knows how its URL is reached.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.txt").write_bytes(b"abcdefgh")
+    ...     file = ranges_of(f"{folder}/a.txt")
+    ...     file.version().size, file.read([(0, 2), (4, 5)]), file.tail(3)
+    (8, [b'ab', b'e'], b'fgh')
+    """
+    if isinstance(path, RemoteFile):
+        return path.ranges()
+    text = os.fspath(path)
+    if not files.is_url(text) or text.startswith("file://"):
+        return LocalRanges(files.local_path(text))
+    return OpenedRanges(redact(text), partial(files.open_binary, text))
