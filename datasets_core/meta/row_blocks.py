@@ -27,6 +27,7 @@ class RowBlocks:
         files: for each block the number of its file, ascending.
         is_indexed: any block can be read without those before it, as row groups of Parquet and record batches of Arrow files
             can; else each file is one block, which is read from its beginning.
+        file_count: how many files there are where the last ones have no rows; None: as many as are numbered.
 
     >>> blocks = RowBlocks.of([4, 4, 2], files=[0, 0, 1])
     >>> blocks.num_rows, blocks.ends.tolist()
@@ -37,6 +38,7 @@ class RowBlocks:
     sizes: Ints
     files: Ints
     is_indexed: bool = True
+    file_count: int | None = None
 
     @classmethod
     def of(
@@ -46,12 +48,36 @@ class RowBlocks:
         files: Sequence[int] | Ints | None = None,
         *,
         is_indexed: bool = True,
+        file_count: int | None = None,
     ) -> RowBlocks:
         """Blocks with these numbers of rows; those without rows are left out."""
         counts = np.asarray(rows, np.int64)
         is_full = counts > 0
         given = [np.zeros(len(counts), np.int64) if each is None else np.asarray(each, np.int64) for each in (sizes, files)]
-        return cls(counts[is_full], given[0][is_full], given[1][is_full], is_indexed)
+        return cls(counts[is_full], given[0][is_full], given[1][is_full], is_indexed, file_count)
+
+    @classmethod
+    def joined(cls, parts: Sequence[RowBlocks]) -> RowBlocks:
+        """The blocks of several lists of files, one after the other.
+
+        >>> joined = RowBlocks.joined([RowBlocks.of([4, 2]), RowBlocks.of([3])])
+        >>> joined.rows.tolist(), joined.files.tolist()
+        ([4, 2, 3], [0, 0, 1])
+        """
+        if len(parts) == 1:
+            return parts[0]
+        firsts = np.cumsum([0, *(part.num_files for part in parts)])
+        files = [part.files + first for part, first in zip(parts, firsts.tolist(), strict=False)]
+        lists = [[part.rows for part in parts], [part.sizes for part in parts], files]
+        nothing = np.zeros(0, np.int64)
+        rows, sizes, numbers = (np.concatenate([nothing, *each]) for each in lists)
+        return cls(rows, sizes, numbers, all(part.is_indexed for part in parts), int(firsts[-1]))
+
+    @property
+    def num_files(self) -> int:
+        """How many files there are, those without rows too."""
+        numbered = int(self.files[-1]) + 1 if len(self.files) else 0
+        return numbered if self.file_count is None else max(self.file_count, numbered)
 
     @property
     def num_rows(self) -> int:
@@ -87,9 +113,9 @@ class RowBlocks:
             parts.append((rows, sizes, self.files[first:last]))
         if not parts:
             nothing = np.zeros(0, np.int64)
-            return RowBlocks(nothing, nothing, nothing, self.is_indexed)
+            return RowBlocks(nothing, nothing, nothing, self.is_indexed, self.num_files)
         joined = [np.concatenate(each) for each in zip(*parts, strict=True)]
-        return RowBlocks(joined[0], joined[1], joined[2], self.is_indexed)
+        return RowBlocks(joined[0], joined[1], joined[2], self.is_indexed, self.num_files)
 
     def to_json(self) -> dict[str, Any]:
         """The blocks as plain JSON: each list of numbers as runs `[number, how many in a row]`."""
@@ -98,6 +124,7 @@ class RowBlocks:
             "sizes": _coded(self.sizes),
             "files": _coded(self.files),
             "is_indexed": self.is_indexed,
+            "num_files": self.num_files,
         }
 
     @classmethod
@@ -112,12 +139,12 @@ class RowBlocks:
         """
         try:
             rows, sizes, files = (_decoded(stored[name]) for name in ("rows", "sizes", "files"))
-            is_indexed = bool(stored["is_indexed"])
+            is_indexed, count = bool(stored["is_indexed"]), int(stored.get("num_files", 0))
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"no row blocks: {error}") from error
         if not len(rows) == len(sizes) == len(files) or (rows <= 0).any():
             raise ValueError("no row blocks: the lists do not fit")
-        return cls(rows, sizes, files, is_indexed)
+        return cls(rows, sizes, files, is_indexed, count)
 
 
 def _coded(numbers: Ints) -> list[list[int]]:

@@ -31,7 +31,17 @@ def test_blocks_come_back_from_json(rows: list[int]) -> None:
     again = RowBlocks.from_json(json.loads(json.dumps(blocks.to_json())))
     assert again.rows.tolist() == [each for each in rows if each]
     assert again.files.tolist() == blocks.files.tolist() and again.sizes.tolist() == blocks.sizes.tolist()
-    assert again.is_indexed is False
+    assert again.is_indexed is False and again.num_files == blocks.num_files
+
+
+@given(st.lists(counts, max_size=4))
+def test_joined_blocks_count_files_on(parts: list[list[int]]) -> None:
+    blocks = [RowBlocks.of(rows, files=np.arange(len(rows)), file_count=len(rows)) for rows in parts]
+    joined = RowBlocks.joined(blocks)
+    flat = [each for rows in parts for each in rows]
+    assert joined.num_files == len(flat) and joined.is_indexed
+    assert joined.rows.tolist() == [each for each in flat if each]
+    assert joined.files.tolist() == [number for number, each in enumerate(flat) if each]
 
 
 def test_a_hundred_thousand_equal_blocks_are_few_bytes() -> None:
