@@ -1,0 +1,95 @@
+"""`BlockFile`: a file whose rows stand in blocks that are read alone, wherever its bytes are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from datasets_core.meta.row_blocks import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class FileIndex:
+    """How the rows of one file lie in it.
+
+    Attributes:
+        schema: of the rows, as the file says, for the columns that are wanted of it.
+        rows: of each block; none is 0.
+        sizes: bytes of each block when it is decoded, all columns counted.
+        version: tells whether the file is still the same: its size, and what stands for its content.
+    """
+
+    schema: pa.Schema
+    rows: Ints
+    sizes: Ints
+    version: tuple[int, str]
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows the file has."""
+        return int(self.rows.sum())
+
+
+class BlockFile(Protocol):
+    """A file that is read block by block.  It pickles; what it keeps open belongs to one process."""
+
+    @property
+    def name(self) -> str:
+        """The path or URL that messages name, without secrets."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """What tells the file from others, in whatever process: its path or URL."""
+        ...
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its bytes are on this disk, so that nothing is gained by fetching them ahead."""
+        ...
+
+    def index(self) -> FileIndex:
+        """How its rows lie in it: one request for a file that is elsewhere, none where that is known.
+
+        Raises:
+            FileFormatError: it is no file of the format, or cut.
+            DownloadError: it cannot be had.
+        """
+        ...
+
+    def expect(self, version: tuple[int, str]) -> None:
+        """Hold the file to a version that is known of it: another one is an error when it is read."""
+        ...
+
+    def needed(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, int]]:
+        """Which bytes (from, to) of the file a block takes: all columns that are wanted, or some of them."""
+        ...
+
+    def fetch(self, block: int, columns: Sequence[str] | None) -> Any:
+        """The bytes of a block, for `read`; may be called in another thread.
+
+        Raises:
+            DownloadError: they cannot be had.
+            FileChangedError: the file is another one than it was.
+        """
+        ...
+
+    def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Iterator[pa.RecordBatch]:
+        """The rows of a block, checked, in pieces of bounded size, decoded as they are asked for.
+
+        Args:
+            block: its number.
+            columns: of those that are wanted, the ones to be read, in this order; None: all.
+            fetched: what `fetch` gave; None reads as the rows are decoded.
+
+        Raises:
+            FileFormatError: the block is damaged; it tells the row.
+        """
+        ...
+
+    def release(self) -> None:
+        """Give back what is open and kept; it is opened again when it is needed."""
+        ...
