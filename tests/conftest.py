@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, module_from_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +85,19 @@ def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A small Hub, and a home, for all tests of a module; `config.using(**shared_hub.settings)` makes it the endpoint."""
     with _serving(tmp_path_factory.mktemp("shared") / "home", max_retry_wait_seconds=0) as small:
         yield small
+
+
+@pytest.fixture
+def range_server() -> Iterator[Any]:
+    """A server that gives parts of files, counts requests and bytes, and fails as it is told (see `range_server.py`).
+
+    `range_server.serve(folder)` and `range_server.put("a.csv", data)` give URLs, `range_server.requests` and `.num_bytes` what
+    was asked for and sent, and `range_server.fail("a.csv", "drop", after=1000)` is a fault of the next answer.
+    """
+    if "range_server" not in sys.modules:
+        spec = spec_from_file_location("range_server", Path(__file__).with_name("range_server.py"))
+        assert spec is not None and spec.loader is not None
+        sys.modules["range_server"] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["range_server"])
+    with sys.modules["range_server"].serving() as server:
+        yield server
