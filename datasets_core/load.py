@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import os
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from types import NoneType
 from typing import Any
 
@@ -154,6 +155,8 @@ def load_dataset(
         from datasets_core.resolve.holding import pinned  # 10 ms that a dataset without a lock does without
 
         request = pinned(request, lock)
+    elif streaming:
+        request = replace(request, is_streamed=True)
     builder = _resolved(request)
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched

@@ -33,7 +33,7 @@ def identify(manager: Any, data_files: Any) -> None:
     """Tell a download manager of which versions the data files behind http are: those that the dataset is known by."""
     if isinstance(data_files, DataFilesDict) and hasattr(manager, "identities"):
         archives = ((path.rpartition("::")[2], identity) for path, _, identity in data_files.identities)
-        manager.identities = {url: identity for url, identity in archives if is_http(url)}
+        manager.identities = {url: identity for url, identity in archives if identity and is_http(url)}
 
 
 def sources_of(

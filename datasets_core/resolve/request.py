@@ -52,6 +52,7 @@ class Request:
         version: version, pattern or "experimental_latest"; None is the canonical one.
         revision: branch, tag or commit of a repository on the Hub; None is its main branch.
         timeout: when the code of a script is to be done; None where it may take as long as it does.
+        is_streamed: rows are read as they come, and the versions of files behind http told when they are read.
     """
 
     path: str
@@ -68,6 +69,7 @@ class Request:
     version: str | Version | None = None
     revision: str | None = None
     timeout: Deadline | None = None
+    is_streamed: bool = False
 
     def builder(
         self,
@@ -95,7 +97,7 @@ class Request:
             raise ConfigurationError(
                 f"{clash[0]!r} is no option of a config: it follows from the other arguments. Leave it out."
             )
-        if isinstance(own.get("data_files"), DataFilesDict):
+        if isinstance(own.get("data_files"), DataFilesDict) and not self.is_streamed:
             own["data_files"] = versioned(own["data_files"], self.downloads)
         return cls(
             cache_dir=self.cache_dir,
