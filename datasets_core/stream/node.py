@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
+from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.schema import Features
 from datasets_core.stream.block import ArrowBlock, Block, Kinds, joined
 from datasets_core.stream.order import ENDLESS, Cut, Grouped, Layer, Repeated, Shuffled
 from datasets_core.stream.permutation import Ints
@@ -52,6 +54,46 @@ class Node(Protocol):
 
     def blocks(self, state: State) -> Iterator[Delivery]:
         """The rows behind a state, in blocks of which none is empty."""
+        ...
+
+
+class Source(Protocol):
+    """Where a stream begins whose rows are not read by place (see `RowsByPlace`)."""
+
+    @property
+    def features(self) -> Features | None:
+        """Of the columns; None where only the rows tell."""
+        ...
+
+    @property
+    def paths(self) -> MediaPaths:
+        """Which paths among the values may be opened."""
+        ...
+
+    def told_features(self) -> Features | None:
+        """The features, for which the first rows may be fetched; None where only the rows will tell all the same."""
+        ...
+
+    @property
+    def changes_by_epoch(self) -> bool:
+        """See `RowsByPlace.changes_by_epoch`."""
+        ...
+
+    @property
+    def drawn_seed(self) -> int | None:
+        """See `RowsByPlace.drawn_seed`."""
+        ...
+
+    def with_seed(self, seed: int) -> Self:
+        """See `RowsByPlace.with_seed`."""
+        ...
+
+    def signed(self) -> list[Any]:
+        """See `RowsByPlace.signed`."""
+        ...
+
+    def root(self, epoch: int) -> Node:
+        """What gives the rows of an epoch."""
         ...
 
 

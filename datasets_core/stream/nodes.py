@@ -13,9 +13,9 @@ import numpy as np
 
 from datasets_core.stream.block import Block, joined
 from datasets_core.stream.functions import Function, RowsMade
+from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.node import Delivery, Node, Ordered, RowChange, State, batches, chosen, part
 from datasets_core.stream.permutation import Permutation
-from datasets_core.stream.rows_of_jobs import MadeRows
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from typing import Any
 from datasets_core.errors import UnhashableError
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.stream.node import Node, Ordered
+from datasets_core.stream.node import Node, Ordered, Source
 from datasets_core.stream.rows_by_place import RowsByPlace
-from datasets_core.stream.rows_of_jobs import MadeRows, RowsOfJobs
+from datasets_core.stream.rows_of_jobs import RowsOfJobs
 from datasets_core.stream.steps import Part, Step, is_row_by_row
 
 
@@ -37,7 +37,7 @@ class Plan:
         num_shards: into how many parts the rows divide among workers.
     """
 
-    source: RowsByPlace | RowsOfJobs
+    source: RowsByPlace | Source
     steps: tuple[Step, ...] = ()
     num_shards: int = 1
 
@@ -71,15 +71,17 @@ class Plan:
         place, part = self._part(count, 0, is_contiguous=True)
         if isinstance(self.source, RowsOfJobs):
             return place == 0 and count <= self.num_shards and all(job.stands_alone for job in self.source.jobs)
-        return part.is_contiguous and place == self._first_seeing(Ordered(self.source))[0]
+        root = self.root(0)
+        return isinstance(root, Ordered) and part.is_contiguous and place == self._first_seeing(root)[0]
 
     def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:
-        if isinstance(self.source, RowsOfJobs):
+        root = self.root(0)
+        if not isinstance(root, Ordered):
             place = len(self.steps)
             while place and is_row_by_row(self.steps[place - 1]):
                 place -= 1
             return place, Part(index, count, is_contiguous, self.num_shards)
-        place, node = self._first_seeing(Ordered(self.source))
+        place, node = self._first_seeing(root)
         behind = self.steps[place:]
         if node.is_endless:  # the later half of its rows would never come: parts take turns
             if all(step.is_local and step.unit == 1 for step in behind):
@@ -113,13 +115,19 @@ class Plan:
 
     def told_features(self) -> Features | None:
         """The features, for which the first file may be fetched; None where only the rows will tell all the same."""
-        source = self.source
-        return self._behind_steps(source.told_features() if isinstance(source, RowsOfJobs) else source.features)
+        told = getattr(self.source, "told_features", None)
+        return self._behind_steps(self.source.features if told is None else told())
 
     def _behind_steps(self, found: Features | None) -> Features | None:
         for step in self.steps:
             found = step.features(found)
         return found
+
+    def root(self, epoch: int) -> Node:
+        """What gives the rows before any step."""
+        source: Any = self.source
+        node: Node = source.root(epoch) if hasattr(source, "root") else Ordered(source, (), epoch)
+        return node
 
     def node(self, epoch: int, share: Share | None = None) -> Node:
         """What gives the rows of an epoch, or of a share of it."""
@@ -127,8 +135,7 @@ class Plan:
         if share is not None:
             place, part = self._part(share.count, share.index, is_contiguous=self.num_shards < share.count)
             steps = (*steps[:place], part, *steps[place:])
-        source = self.source
-        node: Node = MadeRows.of(source) if isinstance(source, RowsOfJobs) else Ordered(source, (), epoch)
+        node = self.root(epoch)
         for step in steps:
             node = step.on(node, epoch)
         return node

@@ -14,7 +14,8 @@ from datasets_core.features.schema import Features
 from datasets_core.rows.generator_rows import Recipe, check_callable, divided, failed_at, named_arguments
 from datasets_core.store.chunks import Chunks
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.stream.rows_of_jobs import Made, RowsOfJobs
+from datasets_core.stream.made_rows import Made, Rows
+from datasets_core.stream.rows_of_jobs import RowsOfJobs
 
 _MOST_ROWS = 1024
 _BATCH_BYTES = 8 << 20
@@ -57,7 +58,7 @@ class GeneratorJob:
             if not chunk and failure is None:
                 return
             if chunk:
-                made: Made = chunk if encoder is None else encoder.encode(chunk)
+                made: Rows = chunk if encoder is None else encoder.encode(chunk)
                 rows.measured(0 if isinstance(made, list) else made.nbytes, len(chunk))
                 yield made
         raise failure

@@ -1,47 +1,19 @@
-"""`RowsOfJobs`: where a stream of rows begins that are made while they are read: jobs, each of which makes its rows in order.
-
-How many rows a job makes is known behind its last one only.  A state is the number of the job and that of the row in it; going
-on there means that the job makes its rows again, and leaves those before out.
-"""
+"""`RowsOfJobs`: where a stream of rows begins that are made while they are read, by jobs in order; see `MadeRows`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
-from datasets_core.stream.block import ArrowBlock, DictBlock, Kinds
-from datasets_core.stream.node import Delivery, State
-from datasets_core.stream.order import even_run
-from datasets_core.stream.permutation import Permutation
+from datasets_core.stream.block import Kinds
+from datasets_core.stream.made_rows import MadeRows, RowJob
+from datasets_core.stream.node import Node
 from datasets_core.stream.rows_by_place import OneOrder
-
-Made: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
-"""Some rows: columns with types, or values as they are."""
-
-
-class RowJob(Protocol):
-    """Makes rows."""
-
-    @property
-    def stands_alone(self) -> bool:
-        """Whether it gives the same rows by itself as in the order of all."""
-        ...
-
-    def batches(self, skip: int, *, in_order: bool) -> Generator[Made]:
-        """The rows behind the first `skip`, as they are made; each time from the beginning.
-
-        Args:
-            skip: rows to leave out.
-            in_order: all jobs are read, in their order: one may give what belongs to those behind it, which then give nothing.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -77,6 +49,10 @@ class RowsOfJobs(OneOrder):
             self._told.append(None if schema is None else Features.from_arrow_schema(schema))
         return self._told[0]
 
+    def root(self, epoch: int) -> Node:
+        """See `Source.root`: the rows of all jobs, in order."""
+        return MadeRows(self, tuple(range(len(self.jobs))))
+
     def kinds(self, schema: pa.Schema) -> Kinds:
         """What the columns of a batch are."""
         last = self._kinds[-1] if self._kinds else None
@@ -88,60 +64,3 @@ class RowsOfJobs(OneOrder):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kinds": []}
-
-
-@dataclass(frozen=True, slots=True)
-class MadeRows:
-    """The rows of jobs, in an order of the jobs; a node (see `Node`).
-
-    Attributes:
-        source: the jobs.
-        order: the numbers of those that are read.
-    """
-
-    source: RowsOfJobs
-    order: tuple[int, ...]
-
-    @classmethod
-    def of(cls, source: RowsOfJobs) -> MadeRows:
-        """The rows of all jobs, in order."""
-        return cls(source, tuple(range(len(source.jobs))))
-
-    @property
-    def start(self) -> State:
-        """See `Node.start`."""
-        return [0, 0]
-
-    def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
-        place, row = state
-        in_order = self.order == tuple(range(len(self.source.jobs)))
-        while place < len(self.order):
-            with closing(self.source.jobs[self.order[place]].batches(row, in_order=in_order)) as batches:
-                for made in batches:
-                    block = DictBlock(made) if isinstance(made, list) else ArrowBlock(made, self.source.kinds(made.schema))
-                    if block.num_rows:
-                        yield Delivery(block, None, [place, row], _Behind(place, row))
-                        row += block.num_rows
-            place, row = place + 1, 0
-
-    def shuffled(self, seed: int, epoch: int) -> MadeRows:
-        """The jobs in an order that a seed decides, another one in each epoch."""
-        places = Permutation(len(self.order), "jobs", seed, epoch).at(np.arange(len(self.order), dtype=np.int64))
-        return replace(self, order=tuple(self.order[place] for place in places.tolist()))
-
-    def shared(self, index: int, count: int, *, is_contiguous: bool) -> MadeRows:
-        """One of `count` parts of the jobs."""
-        chosen = even_run(len(self.order), count, index) if is_contiguous else range(index, len(self.order), count)
-        return replace(self, order=tuple(self.order[place] for place in chosen))
-
-
-@dataclass(frozen=True, slots=True)
-class _Behind:
-    """The state behind a row of a block."""
-
-    place: int
-    first: int
-
-    def __call__(self, row: int) -> State:
-        return [self.place, self.first + row + 1]

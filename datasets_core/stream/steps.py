@@ -10,6 +10,7 @@ from datasets_core.features.schema import Features
 from datasets_core.stream.block import check_names, grouped_features
 from datasets_core.stream.changes import Added, Cast, Decoding, Renamed, Selected
 from datasets_core.stream.functions import Function, RowsMade
+from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.node import Node, Ordered, RowChange
 from datasets_core.stream.nodes import (
     Changed,
@@ -24,7 +25,6 @@ from datasets_core.stream.nodes import (
     on_jobs,
 )
 from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, even_run, even_runs
-from datasets_core.stream.rows_of_jobs import MadeRows
 
 
 class Step(Protocol):
@@ -50,8 +50,14 @@ class Step(Protocol):
         """All that decides about the rows, to be hashed."""
         ...
 
-    def on(self, node: Node, epoch: int) -> Node:
-        """The rows that become of those of `node`."""
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+        """The rows that become of those of `node`.
+
+        Args:
+            node: what comes to the step.
+            epoch: of the order.
+            lanes: into how many equal runs the order of the result is cut: what mixes rows does not mix those of two runs.
+        """
         ...
 
     def features(self, before: Features | None) -> Features | None:
@@ -103,7 +109,7 @@ class ChangeColumns(PlainStep):
             return change.name, change.values, Features({change.name: change.feature}).to_dict()
         return (change.wanted.to_dict(), change.is_all) if isinstance(change, Cast) else (change.is_on,)
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         return row_by_row(node, self.change)
 
@@ -149,7 +155,7 @@ class Map(PlainStep):
         result = None if self.made.result is None else self.made.result.to_dict()
         return *_of_function(self.made.function), self.made.removed, result, self.is_batched, self.size, self.is_whole
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if not self.is_batched and isinstance(node, Ordered) and not node.is_shared:
             return node.under(self.made)
@@ -186,7 +192,7 @@ class Filter(PlainStep):
         """See `Step.parts`."""
         return *_of_function(self.function), self.is_batched, self.size if self.is_batched else None
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         source = numbered(node, self.function.with_indices)
         return FilteredByBatch(source, self.size, self.function) if self.is_batched else Filtered(source, self.function)
@@ -226,7 +232,7 @@ class Batch(PlainStep):
         """See `Step.parts`."""
         return self.size, self.by, self.is_whole
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if not self.by and self.size is not None and isinstance(node, Ordered) and not node.is_shared:
             return node.under(Grouped(node.num_rows, self.size, self.is_whole))
@@ -266,7 +272,7 @@ class Limit(_Whole):
         """See `Step.parts`."""
         return self.count, self.is_skip
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if isinstance(node, Ordered):
             cut = min(self.count, node.num_rows)
@@ -290,7 +296,7 @@ class Repeat(_Whole):
         """See `Step.parts`."""
         return (self.times,)
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if isinstance(node, Ordered):
             return node.under(Repeated(node.num_rows, self.times))
@@ -315,7 +321,7 @@ class Shuffle(_Whole):
         """See `Step.parts`."""
         return (self.seed, self.size, "each round") if self.reshuffles else (self.seed, self.size)
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if isinstance(node, Ordered) and not node.is_endless:
             return node.under(Shuffled(node.num_rows, self.size, self.seed, self.reshuffles))
@@ -370,7 +376,7 @@ class Part(PlainStep):
             return Cut((even_run(rows, self.count, self.index, unit),))
         return Cut((range(self.index, rows, self.count),))
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if not isinstance(node, Ordered):
             shared = None

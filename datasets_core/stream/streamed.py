@@ -13,10 +13,10 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit
 from datasets_core.stream.iteration import Cursor, RowIterator, Walk
 from datasets_core.stream.known import Known
+from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.node import Node, State, batches
 from datasets_core.stream.nodes import bottom
 from datasets_core.stream.plan import Plan, Share
-from datasets_core.stream.rows_of_jobs import MadeRows
 from datasets_core.stream.shown import Shown
 from datasets_core.stream.state import Place, check_at, read, saved
 from datasets_core.stream.steps import Step

@@ -85,7 +85,7 @@ class MapElements(PlainStep):
         """See `Step.parts`."""
         return self.function.call, self.function.form
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         return row_by_row(node, self)
 
@@ -122,7 +122,7 @@ class NumberElements(PlainStep):
         """See `Step.parts`."""
         return self.form, self.first
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         return row_by_row(node, self)
 
@@ -147,6 +147,6 @@ class FilterElements(PlainStep):
         """See `Step.parts`."""
         return self.function.call, self.function.form
 
-    def on(self, node: Node, epoch: int) -> Node:
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         return Filtered(node, self.function)  # type: ignore[arg-type]  # it asks for `kept_rows` alone

@@ -15,8 +15,9 @@ from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import StreamStateError
 from datasets_core.features.media_paths import NOWHERE
 from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.plan import Plan, Share
-from datasets_core.stream.rows_of_jobs import MadeRows, RowsOfJobs
+from datasets_core.stream.rows_of_jobs import RowsOfJobs
 
 
 class Numbers:
