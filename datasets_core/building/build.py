@@ -51,10 +51,12 @@ from datasets_core.fetch import temporaries
 from datasets_core.fetch.checksum import VerificationMode
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split import is_split_name
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.store.commit import Staging
+from datasets_core.store.file_structure import stored_blocks
 from datasets_core.store.garbage import dead_work, remove_garbage
 from datasets_core.store.manifest import Manifest, ShardRecord, SourceRecord
 from datasets_core.store.writer import ShardWriter
@@ -119,10 +121,11 @@ class _Build:
             schema, fitted = self._agree(results, journal)
             check_unchanged(sources)
             shards, order = self._final_shards(fitted, schema, journal)
+        blocks = self._blocks(fitted) if order == "source" else {}
         manifest = self._manifest(shards, schema, splits, downloads, sources, order)
         denied = [self.builder.denied, *(result.denied for pairs in results.values() for _, result in pairs)]
         manifest = dataclasses.replace(
-            manifest, denied=tuple(dict.fromkeys(itertools.chain(*denied))), commit=self.builder.commit_sha or ""
+            manifest, denied=tuple(dict.fromkeys(itertools.chain(*denied))), commit=self.builder.commit_sha or "", blocks=blocks
         )
         checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
         for split in splits:
@@ -304,6 +307,15 @@ class _Build:
             return writer.close()
 
     # -- what it is ----------------------------------------------------------------------------------------------------
+
+    def _blocks(self, results: dict[str, list[ShardResult]]) -> dict[str, str]:
+        """How the rows of each split lie in the files that they came from, where all jobs know it."""
+        found: dict[str, str] = {}
+        for split, done in results.items():
+            parts = [result.blocks for result in done if result.blocks is not None]
+            if parts and len(parts) == len(done):
+                found[split] = stored_blocks(RowBlocks.joined(parts))
+        return found
 
     def _manifest(
         self,

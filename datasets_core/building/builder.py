@@ -42,6 +42,7 @@ from datasets_core.files import is_url, join, local_path
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.naming import camelcase_to_snakecase
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.version import Version
 from datasets_core.rows.origin import paths_below
 from datasets_core.store.layout import dataset_folder
@@ -244,6 +245,15 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     def class_name(cls) -> str:
         """The name of the builder: that of its module, or in a notebook that of its class."""
         return builder_name(cls)
+
+    @property
+    def reads_in_order(self) -> bool:
+        """See `Hooks.reads_in_order`."""
+        return self.yields == "tables" and type(self).__module__.startswith("datasets_core.builders.")
+
+    def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
+        """See `Hooks.file_blocks`."""
+        return None
 
     @property
     def denied(self) -> tuple[str, ...]:

@@ -22,9 +22,10 @@ from datasets_core.meta.rows import RowRange, row_ranges
 from datasets_core.meta.split import ReadInstruction
 from datasets_core.rows.lineage import Lineage
 from datasets_core.rows.origin import folder_of, paths_below
+from datasets_core.store.file_structure import FileStructure
 from datasets_core.store.layout import MANIFEST_NAME
 from datasets_core.store.manifest import Manifest, read_manifest
-from datasets_core.store.source import open_rows
+from datasets_core.store.source import open_rows, structure_of
 from datasets_core.store.table import RowTable
 from datasets_core.stream.read_config import ReadConfig
 
@@ -101,7 +102,8 @@ class Built:
         self.info.download_size, self.info.size_in_bytes = built.download_size, built.size_in_bytes
 
     def _as_dataset(self, manifest: Manifest, in_memory: bool | None, split: str | ReadInstruction) -> Dataset:
-        rows = self._rows(manifest, in_memory, row_ranges(split, manifest.split_lengths()))
+        ranges = row_ranges(split, manifest.split_lengths())
+        rows = self._rows(manifest, in_memory, ranges, structure=structure_of(manifest, split))
         shards = [(shard.split, shard.sha256) for shard in manifest.shards]
         spec = split if isinstance(split, str) else split.to_spec()
         try:
@@ -153,7 +155,13 @@ class Built:
         return file_stream(files, split, config, shuffles=shuffles)
 
     def _rows(
-        self, manifest: Manifest, in_memory: bool | None, ranges: Sequence[RowRange], *, is_asked: bool = True
+        self,
+        manifest: Manifest,
+        in_memory: bool | None,
+        ranges: Sequence[RowRange],
+        *,
+        is_asked: bool = True,
+        structure: FileStructure | None = None,
     ) -> RowTable:
         size = manifest.info.dataset_size or 0
         return open_rows(
@@ -163,6 +171,7 @@ class Built:
             in_memory=0 < size < settings().max_memory_bytes if in_memory is None else in_memory,
             storage_options=self._output_storage_options,
             is_asked=is_asked,
+            structure=structure,
         )
 
     def _own_folders(self) -> Iterator[str]:

@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any, NoReturn
 
 from datasets_core.building.author_failures import begin, taken
+from datasets_core.building.file_counts import FileCounts
 from datasets_core.building.hooks import Hooks, Reread
 from datasets_core.building.jobs import ShardJob, ShardResult
 from datasets_core.building.key_hash import Words
@@ -59,7 +60,7 @@ def _run_tables(job: ShardJob, on_rows: OnRows) -> ShardResult:
 def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult:
     tables = builder.made_tables(job)
     with closing(tables), TableSink(job, merge_columns=builder.merge_columns) as sink:
-        row = 0
+        row, counts = 0, FileCounts(builder, job.gen_kwargs)
         for key, table in tables:
             try:
                 sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
@@ -69,8 +70,9 @@ def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult
                     raise
                 raise DatasetGenerationCastError(f"{place}: {error}", row=error.row) from error
             row += table.num_rows
+            counts.add(key, table)
             on_rows(table.num_rows)
-        return ShardResult(job.name, sink.finish(), sink.schema)
+        return ShardResult(job.name, sink.finish(), sink.schema, blocks=counts.blocks())
 
 
 def origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:

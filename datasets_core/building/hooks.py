@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datasets_core.features.order_free import Facts
     from datasets_core.fetch.checksum import RegisteredFile
     from datasets_core.meta.info import DatasetInfo
+    from datasets_core.meta.row_blocks import RowBlocks
     from datasets_core.meta.version import Version
 
 
@@ -144,6 +145,15 @@ class Hooks(Protocol):
     @property
     def label(self) -> str:
         """The dataset as messages name it."""
+        ...
+
+    @property
+    def reads_in_order(self) -> bool:
+        """Whether it is a format, which reads file after file, and each alike whichever files stand beside it."""
+        ...
+
+    def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
+        """How the rows lie in the files of a part, where their footers tell of blocks that are read alone."""
         ...
 
     def with_schema(self, schema: pa.Schema) -> Hooks:

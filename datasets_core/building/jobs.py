@@ -20,6 +20,7 @@ from datasets_core.engines.deadline import Deadline
 from datasets_core.features.order_free import Facts
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.files import is_url
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.store.manifest import ShardRecord
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class ShardResult:
         words: the file of the words by which the rows can be put in order; None where there is none.
         facts: what decides, besides the schema, about the schema of all; None where features or the first rows decide.
         denied: what a confined script was denied so far and went on without, in words.
+        blocks: how the rows lie in the files that they came from, where that is known.
     """
 
     name: str
@@ -119,6 +121,7 @@ class ShardResult:
     words: str | None = None
     facts: Facts | None = None
     denied: tuple[str, ...] = ()
+    blocks: RowBlocks | None = dataclasses.field(default=None, compare=False)
 
     @property
     def rows(self) -> int:

@@ -103,6 +103,7 @@ def _joined(builders: Sequence[ReadOnlyBuilder], base: str) -> Manifest:
         shards=tuple(shard for shards in by_split.values() for shard in shards),
         sources=tuple(source for manifest in manifests for source in manifest.sources),
         identity="+".join(manifest.identity for manifest in manifests),
+        blocks={},
     )
 
 

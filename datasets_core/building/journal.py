@@ -22,6 +22,7 @@ from datasets_core.building.sorted_runs import WORDS_BYTES, Run
 from datasets_core.features.order_free import Facts
 from datasets_core.fetch.checksum import digest_of
 from datasets_core.files import disk_errors, sync_folder
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.store.layout import JOURNAL_NAME
 from datasets_core.store.manifest import ShardRecord
 
@@ -91,6 +92,7 @@ def _line(result: ShardResult) -> dict[str, Any]:
         "words": result.words,
         "facts": None if result.facts is None else result.facts.to_json(),
         "denied": list(result.denied),
+        "blocks": None if result.blocks is None else result.blocks.to_json(),
     }
 
 
@@ -122,7 +124,8 @@ def _result(found: dict[str, Any]) -> ShardResult:
     keys = None if found["keys"] is None else from_json(found["keys"])
     runs = tuple(Run(**run) for run in found["runs"])
     facts = None if found["facts"] is None else Facts.from_json(found["facts"])
-    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, tuple(found["denied"]))
+    blocks = None if found["blocks"] is None else RowBlocks.from_json(found["blocks"])
+    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, tuple(found["denied"]), blocks)
 
 
 def _is_whole(result: ShardResult, folder: str) -> bool:

@@ -47,7 +47,7 @@ def recast_job(recast: RecastJob, on_rows: Callable[[int], object] = lambda rows
         for batch in read_batches(job.folder, result.shards, job.file_format):
             sink.write(batch, what=file_of(job.gen_kwargs) or f"Part {job.index + 1} of {job.count}")
             on_rows(batch.num_rows)
-        return ShardResult(job.name, sink.finish(), sink.schema, result.keys, words=result.words)
+        return ShardResult(job.name, sink.finish(), sink.schema, result.keys, words=result.words, blocks=result.blocks)
 
 
 def agreed_schema(builder: Hooks, done: Sequence[tuple[ShardJob, ShardResult]]) -> pa.Schema:

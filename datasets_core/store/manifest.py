@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from datasets_core import files
@@ -79,6 +79,8 @@ class Manifest:
         schema: the hash of the Arrow schema of the shards; "" where unknown.
         denied: what a confined script was denied and went on without, in words: others may get other rows.
         commit: that of its repository on the Hub; "" where there is none.
+        blocks: how the rows of each split lie in the files that they came from, as text (`store/file_structure.py`); of splits
+            whose rows came in the order of files of a format.
     """
 
     info: DatasetInfo
@@ -94,6 +96,7 @@ class Manifest:
     schema: str = ""
     denied: tuple[str, ...] = ()
     commit: str = ""
+    blocks: Mapping[str, str] = field(default_factory=dict)
 
     def split_lengths(self) -> dict[str, list[int]]:
         """Rows of each shard, by split, splits in the order of their shards."""
@@ -139,6 +142,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         "schema": manifest.schema,
         **({"denied": list(manifest.denied)} if manifest.denied else {}),
         **({"commit": manifest.commit} if manifest.commit else {}),
+        **({"blocks": dict(manifest.blocks)} if manifest.blocks else {}),
         "shards": [
             {
                 "name": shard.name,
@@ -215,6 +219,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             schema=str(section.get("schema", "")),
             denied=tuple(map(str, section.get("denied", ()))),
             commit=str(section.get("commit", "")),
+            blocks={str(split): str(text) for split, text in section.get("blocks", {}).items()},
         )
         _name_shards(manifest)
         return manifest

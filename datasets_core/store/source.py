@@ -13,6 +13,8 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.errors import DamagedShardError
 from datasets_core.meta.rows import RowRange
+from datasets_core.meta.split import ReadInstruction
+from datasets_core.store.file_structure import FileStructure, Span
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.layout import MANIFEST_NAME, located
 from datasets_core.store.lazy_shards import LazyShards
@@ -34,6 +36,7 @@ def open_rows(
     has_ids: bool = True,
     is_asked: bool = True,
     is_read: bool = False,
+    structure: FileStructure | None = None,
 ) -> RowTable:
     """The rows of `ranges`, in their order.
 
@@ -50,6 +53,7 @@ def open_rows(
             that no one else knows.
         is_asked: False leaves the disk alone: what is missing is found when it is read.
         is_read: read batch by batch instead of mapping, and keep nothing: for one who goes through all rows in bounded memory.
+        structure: of these rows: see `structure_of`.
 
     Raises:
         DamagedShardError: a shard is missing, cut or altered.
@@ -87,7 +91,28 @@ def open_rows(
     rows = [BatchRows(record.batches) for record in records]
     shards = LazyShards(rows, lambda number: opened(records[number], schema))
     held: Sequence[Shard] = [loaded(shard) for shard in shards] if in_memory else shards
-    return RowTable.from_shards(held, [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges], schema=schema)
+    runs = [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges]
+    return RowTable.from_shards(held, runs, schema=schema, structure=structure)
+
+
+def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStructure | None:
+    """How the rows of a split expression lie in the files that they were built from; None where that is not on record.
+
+    Raises:
+        SplitSyntaxError, UnknownSplitError: as `row_ranges`.
+    """
+    if not manifest.blocks:
+        return None
+    instruction = split if isinstance(split, ReadInstruction) else ReadInstruction.from_spec(str(split))
+    lengths = manifest.split_lengths()
+    spans: list[Span] = []
+    for part in instruction.parts:
+        is_whole = part.start is None and part.stop is None and not part.cuts
+        for name, start, stop in ReadInstruction.from_parts((part,)).to_absolute(lengths):
+            if name not in manifest.blocks:
+                return None
+            spans.append(Span(manifest.blocks[name], start, max(start, stop), is_whole))
+    return FileStructure(tuple(spans))
 
 
 # -- the files ---------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
+from datasets_core.store.file_structure import FileStructure
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.lazy_shards import LazyShards
 from datasets_core.store.pieces import Ints as Ints
@@ -39,17 +40,21 @@ class RowTable:
         schema: of every batch.
         num_rows: rows in all.
         starts: the row at which each piece begins; ascending, one entry for each piece.
+        structure: how the rows lie in the files that they were built from, where that is on record.
     """
 
-    def __init__(self, shards: Sequence[Shard], schema: pa.Schema, pieces: Ints) -> None:
+    def __init__(
+        self, shards: Sequence[Shard], schema: pa.Schema, pieces: Ints, structure: FileStructure | None = None
+    ) -> None:
         """A table of pieces.
 
         Args:
             shards: where the batches are.
             schema: of every batch.
             pieces: one row for each piece: shard, batch, first row in the batch, number of rows (above 0).
+            structure: how the rows lie in the files that they were built from; None where nobody knows.
         """
-        self.schema = schema
+        self.schema, self.structure = schema, structure
         self._shards = shards if isinstance(shards, LazyShards) else tuple(shards)
         self._pieces = pieces
         self._holds = len(self._shards) <= MAX_MAPPED
@@ -84,6 +89,7 @@ class RowTable:
         ranges: Sequence[tuple[int, int, int]] | None = None,
         *,
         schema: pa.Schema | None = None,
+        structure: FileStructure | None = None,
     ) -> RowTable:
         """Rows of shards.
 
@@ -91,6 +97,7 @@ class RowTable:
             shards: the shards.
             ranges: (shard, first row, row behind the last), in reading order; None: every row of every shard.
             schema: of the shards; None: that of the first.
+            structure: how the rows lie in the files that they were built from.
         """
         rows = shards.rows if isinstance(shards, LazyShards) else [shard.batch_rows() for shard in shards]
         pieces = pieces_of(whole_ranges(rows) if ranges is None else ranges, rows)
@@ -98,7 +105,7 @@ class RowTable:
             if not shards:
                 raise CastError("No shards and no schema make no table. Give a schema.")
             schema = shards[0].schema
-        return cls(shards, schema, pieces)
+        return cls(shards, schema, pieces, structure)
 
     @classmethod
     def from_file(
@@ -298,7 +305,8 @@ class RowTable:
         start, stop = max(start, 0), min(stop, self.num_rows)
         if start == 0 and stop == self.num_rows:
             return self
-        return RowTable(self._shards, self.schema, cut(self._pieces, start, stop))
+        structure = None if self.structure is None else self.structure.cut(start, max(start, stop))
+        return RowTable(self._shards, self.schema, cut(self._pieces, start, stop), structure)
 
     def select(self, names: Sequence[str]) -> RowTable:
         """The columns `names`, in that order; opens nothing.
@@ -335,7 +343,7 @@ class RowTable:
                 shards.append(ColumnsShard(shard.inner, [shard.columns[column] for column in columns], schema))
             else:
                 shards.append(ColumnsShard(shard, columns, schema))
-        return RowTable(shards, schema, self._pieces)
+        return RowTable(shards, schema, self._pieces, self.structure)
 
     # -- rows by number ------------------------------------------------------------------------------------------------
 
@@ -456,7 +464,7 @@ class RowTable:
             shards.append(MemoryShard([self.piece(k) for k in held.tolist()], self.schema, standing))
             pieces[held, 0], pieces[held, 1], pieces[held, 2] = len(shards) - 1, np.arange(len(held)), 0
             shards = [_NOTHING if index in in_memory else shard for index, shard in enumerate(shards)]
-        return _restored, (shards + elsewhere, self.schema.serialize().to_pybytes(), pieces)
+        return _restored, (shards + elsewhere, self.schema.serialize().to_pybytes(), pieces, self.structure)
 
     def _files_elsewhere(self, used: int) -> list[Shard]:
         """What stands for shards that stay behind, where files have the same name: of such, ids tell more of the path."""
@@ -468,8 +476,8 @@ class RowTable:
         return [MemoryShard([], self.schema, Standing(places.paths, places.names, None, np.zeros(0, np.int64)))]
 
 
-def _restored(shards: list[Shard], schema: bytes, pieces: Ints) -> RowTable:
-    return RowTable(shards, pa.ipc.read_schema(pa.py_buffer(schema)), pieces)
+def _restored(shards: list[Shard], schema: bytes, pieces: Ints, structure: FileStructure | None = None) -> RowTable:
+    return RowTable(shards, pa.ipc.read_schema(pa.py_buffer(schema)), pieces, structure)
 
 
 _NOTHING = MemoryShard([], pa.schema([]))  # in the place of a shard whose rows stand elsewhere

@@ -16,6 +16,7 @@ from datasets_core.errors import DatasetGenerationError, DuplicateKeysError
 class Author:
     yields, rereads, merge_columns, read_schema, label = "rows", False, False, None, "reviews"
     is_of_old_datasets = False
+    reads_in_order = False
     denied: tuple[str, ...] = ()
 
     def __init__(self, pairs, yields="rows"):

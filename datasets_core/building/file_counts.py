@@ -1,0 +1,60 @@
+"""`FileCounts`: how many rows came of each file of a job, counted while its tables pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.building.hooks import Hooks
+from datasets_core.building.jobs import divide
+from datasets_core.meta.row_blocks import RowBlocks
+
+
+class FileCounts:
+    """Rows and bytes of each file of a job.
+
+    What counts as a file is what a stream makes a job of.  The key of a table says which it is of: `(number of the file, …)`.
+
+    Args:
+        builder: whose tables.
+        gen_kwargs: the arguments of the job.
+    """
+
+    def __init__(self, builder: Hooks, gen_kwargs: dict[str, Any]) -> None:
+        self._builder, self._gen_kwargs = builder, gen_kwargs
+        count = len(divide(gen_kwargs, group_bytes=0)) if builder.reads_in_order else 0
+        self._rows, self._sizes = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self._last = 0
+
+    def add(self, key: Any, table: pa.Table | pa.RecordBatch) -> None:
+        """Count a table.
+
+        Args:
+            key: that it was yielded with.
+            table: its rows.
+        """
+        count = len(self._rows)
+        if not count:
+            return
+        number = key[0] if count > 1 and isinstance(key, tuple) and key and isinstance(key[0], int) else 0 if count == 1 else -1
+        if not self._last <= number < count:  # rows that do not come file after file
+            self._rows = self._rows[:0]
+            return
+        self._last = number
+        self._rows[number] += table.num_rows
+        self._sizes[number] += table.nbytes
+
+    def blocks(self) -> RowBlocks | None:
+        """How the rows lie in the files; None where that is not known."""
+        count = len(self._rows)
+        if not count:
+            return None
+        counted = RowBlocks.of(self._rows, self._sizes[:count], np.arange(count), is_indexed=False, file_count=count)
+        found = self._builder.file_blocks(self._gen_kwargs)
+        if found is None or not np.array_equal(
+            np.bincount(found.files, found.rows, minlength=count).astype(np.int64), self._rows
+        ):
+            return counted
+        return found

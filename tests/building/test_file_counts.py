@@ -1,0 +1,66 @@
+"""Rows counted by the file that they came from."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from datasets_core.building.file_counts import FileCounts
+from datasets_core.meta.row_blocks import RowBlocks
+
+
+def counts(files: int, found: RowBlocks | None = None, *, is_format: bool = True) -> FileCounts:
+    builder: Any = SimpleNamespace(reads_in_order=is_format, file_blocks=lambda gen_kwargs: found)
+    names = [__file__] * files
+    return FileCounts(builder, {"files": names, "names": names, "dl_manager": None})
+
+
+def table(rows: int) -> pa.Table:
+    return pa.table({"a": pa.array(range(rows), pa.int64())})
+
+
+def test_rows_and_bytes_of_each_file_are_summed_up() -> None:
+    each = counts(4)
+    for number, rows in [(0, 3), (0, 2), (2, 0), (3, 7)]:
+        each.add((number, 0), table(rows))
+    blocks = each.blocks()
+    assert blocks is not None and not blocks.is_indexed
+    assert (blocks.rows.tolist(), blocks.sizes.tolist(), blocks.files.tolist()) == ([5, 7], [40, 56], [0, 3])
+    assert blocks.num_files == 4
+
+
+def test_of_one_file_keys_are_what_they_like() -> None:
+    each = counts(1)
+    for key in (None, "a", (5, 1)):
+        each.add(key, table(2))
+    blocks = each.blocks()
+    assert blocks is not None and blocks.rows.tolist() == [6]
+
+
+@pytest.mark.parametrize("keys", [[(1, 0), (0, 0)], [(3, 0)], [("a", 0)], [0], [None], [(0, 0), ()]])
+def test_rows_that_tell_no_file_have_no_structure(keys: list[Any]) -> None:
+    each = counts(3)
+    for key in keys:
+        each.add(key, table(2))
+    each.add((2, 0), table(1))
+    assert each.blocks() is None
+
+
+def test_what_is_no_format_has_no_structure() -> None:
+    each = counts(2, is_format=False)
+    each.add((0, 0), table(2))
+    assert each.blocks() is None
+
+
+def test_blocks_of_footers_count_where_all_their_rows_came() -> None:
+    footers = RowBlocks.of([2, 3, 4], [20, 30, 40], [0, 0, 1], file_count=2)
+    for rows, is_indexed in [((5, 4), True), ((5, 3), False), ((9, 0), False)]:
+        each = counts(2, footers)
+        for number, count in enumerate(rows):
+            each.add((number, 0), table(count))
+        blocks = each.blocks()
+        assert blocks is not None and blocks.is_indexed is is_indexed
+        assert blocks.rows.tolist() == ([2, 3, 4] if is_indexed else [count for count in rows if count])
