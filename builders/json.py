@@ -99,29 +99,31 @@ class Json(FileBuilder):
 
     def _generate_tables(
         self, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None
-    ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+    ) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
         reader = JsonReader(self.config, self.known_schema, as_json=self._as_json())
         number = 0
         while number < len(files):
-            count, batches = self._grouped(reader, files[number:], names[number:])
+            rows, batches = self._grouped(reader, files[number:], names[number:])
             if batches is None:
                 found = self._reached(files[number], names[number], dl_manager)
                 batches = (batch for each in found for batch in reader.batches(each))
             for index, batch in enumerate(batches):
-                yield (number, index), batch
-            number += count
+                yield ((number, index, rows) if rows else (number, index)), batch
+            number += len(rows) or 1
         reader.finish()
 
     def _grouped(
         self, reader: JsonReader, files: Sequence[str | os.PathLike[str]], names: Sequence[str]
-    ) -> tuple[int, Iterator[pa.RecordBatch] | None]:
-        """The rows of the first files together, and of how many; None where the first is read by itself."""
+    ) -> tuple[tuple[int, ...], Iterator[pa.RecordBatch] | None]:
+        """The rows of the first files together, and how many each has; None where the first is read by itself."""
         if self.wanted is None and self.config.field is None and not self.config.encoding_errors:
             here = takewhile(lambda pair: isinstance(pair[0], str), zip(files, names, strict=True))
-            data, size = small_files((Source(str(path), name) for path, name in here), self.config.encoding)
-            if size > 1 and (parsed := reader.try_block(data, Source(str(files[0]), names[0]))) is not None:
-                return size, iter(parsed)
-        return 1, None
+            parts = small_files((Source(str(path), name) for path, name in here), self.config.encoding)
+            if len(parts) > 1:
+                parsed = reader.try_block(b"".join(parts), Source(str(files[0]), names[0]), sum(rows := line_counts(parts)))
+                if parsed is not None:
+                    return rows, iter(parsed)
+        return (), None
 
     def _as_json(self) -> pa.Schema | None:
         return None if self.wanted is None else self.wanted.arrow_schema
@@ -201,11 +203,13 @@ class JsonReader:
             if not self._conflict:
                 yield batch
 
-    def try_block(self, lines: bytes, source: Source) -> list[pa.RecordBatch] | None:
+    def try_block(self, lines: bytes, source: Source, rows: int) -> list[pa.RecordBatch] | None:
         """The rows of several files that stand one after the other in `lines`; None where they have to be read one by one."""
         try:
             found = self._parse(LineBlock(lines, 0), source)
         except FileFormatError:
+            return None
+        if found.num_rows != rows:  # a line holds several: whose a row is would not be known
             return None
         return [batch for batch in self._see(found) if not self._conflict]
 
@@ -316,12 +320,12 @@ class JsonReader:
         )
 
 
-def small_files(sources: Iterable[Source], encoding: str) -> tuple[bytes, int]:
-    """The first of `sources` that are small and hold an object a line, joined, and how many they are."""
+def small_files(sources: Iterable[Source], encoding: str) -> list[bytes]:
+    """The first of `sources` that are small and hold an object a line."""
     parts: list[bytes] = []
     held = 0
     if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
-        return b"", 0
+        return parts
     for source in sources:
         if held > _GROUP_BYTES:
             break
@@ -334,7 +338,23 @@ def small_files(sources: Iterable[Source], encoding: str) -> tuple[bytes, int]:
             break
         parts.append(data if data.endswith(b"\n") else data + b"\n")
         held += len(data)
-    return b"".join(parts), len(parts)
+    return parts
+
+
+def line_counts(parts: Sequence[bytes]) -> tuple[int, ...]:
+    """How many lines that are not blank each text has.
+
+    >>> line_counts([b'{"a": 1}\\n\\n{"a": 2}', b'{}\\n'])
+    (2, 1)
+    """
+    return tuple(map(_line_count, parts))
+
+
+def _line_count(part: bytes) -> int:
+    ends = part.count(b"\n")
+    if part.endswith(b"\n") and ends == part.count(b"\n{") + 1:  # each line begins with an object
+        return ends
+    return sum(1 for line in part.splitlines() if line.strip())
 
 
 def _spelled_types(types: dict[str, pa.DataType], *, floats: bool = True) -> pa.Schema | None:

@@ -15,7 +15,8 @@ from datasets_core.meta.row_blocks import RowBlocks
 class FileCounts:
     """Rows and bytes of each file of a job.
 
-    What counts as a file is what a stream makes a job of.  The key of a table says which it is of: `(number of the file, …)`.
+    What counts as a file is what a stream makes a job of.  The key of a table says which it is of: `(number of the file, …)`;
+    tables of several files that were read as one have the key `(number of the first, number of the table, rows of each file)`.
 
     Args:
         builder: whose tables.
@@ -38,13 +39,18 @@ class FileCounts:
         count = len(self._rows)
         if not count:
             return
-        number = key[0] if count > 1 and isinstance(key, tuple) and key and isinstance(key[0], int) else 0 if count == 1 else -1
-        if not self._last <= number < count:  # rows that do not come file after file
+        parts = (0,) if count == 1 else key if isinstance(key, tuple) else ()
+        number = parts[0] if parts and isinstance(parts[0], int) else -1
+        rows = parts[2] if len(parts) == 3 and isinstance(parts[2], tuple) else (table.num_rows,)
+        if not self._last <= number <= count - len(rows):  # rows that do not come file after file
             self._rows = self._rows[:0]
             return
         self._last = number
-        self._rows[number] += table.num_rows
-        self._sizes[number] += table.nbytes
+        files = slice(number, number + len(rows))
+        if len(rows) == 1 or parts[1] == 0:
+            self._rows[files] += rows
+        shares = np.array(rows, np.int64)
+        self._sizes[files] += table.nbytes * shares // max(1, int(shares.sum()))
 
     def blocks(self) -> RowBlocks | None:
         """How the rows lie in the files; None where that is not known."""

@@ -32,6 +32,18 @@ def test_rows_and_bytes_of_each_file_are_summed_up() -> None:
     assert blocks.num_files == 4
 
 
+def test_files_that_are_read_as_one_tell_the_rows_of_each() -> None:
+    each = counts(5)
+    each.add((0, 0), table(1))
+    each.add((1, 0, (2, 0, 3)), table(4))
+    each.add((1, 1, (2, 0, 3)), table(1))
+    each.add((4, 0), table(2))
+    blocks = each.blocks()
+    assert blocks is not None
+    assert (blocks.rows.tolist(), blocks.files.tolist()) == ([1, 2, 3, 2], [0, 1, 3, 4])
+    assert blocks.sizes.tolist() == [8, 32 * 2 // 5 + 8 * 2 // 5, 32 * 3 // 5 + 8 * 3 // 5, 16]
+
+
 def test_of_one_file_keys_are_what_they_like() -> None:
     each = counts(1)
     for key in (None, "a", (5, 1)):

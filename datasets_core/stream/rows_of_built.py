@@ -1,0 +1,69 @@
+"""`RowsOfBuilt`: where a stream of built rows begins: rows of a table that lie as in the files that they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.store.table import RowTable
+from datasets_core.stream.rows_of_jobs import RowsOfJobs
+from datasets_core.stream.rows_of_table import RowsOfTable
+
+_MOST_ROWS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfBuilt(RowsOfTable):
+    """Rows of a table that knows its structure; see `RowsByPlace`.
+
+    They come in the order in which a stream of the files would give them, shuffled or divided, too.
+    """
+
+    @property
+    def blocks(self) -> RowBlocks | None:
+        """See `RowsByPlace.blocks`."""
+        structure = self.table.structure
+        return None if structure is None or self.index is not None else structure.blocks()
+
+    def as_jobs(self) -> RowsOfJobs | None:
+        """See `RowsByPlace.as_jobs`."""
+        blocks = self.blocks
+        if blocks is None or blocks.is_indexed:
+            return None
+        rows = np.zeros(blocks.num_files, np.int64)
+        np.add.at(rows, blocks.files, blocks.rows)
+        ends = np.cumsum(rows)
+        jobs = [TableJob(self.table, start, stop) for start, stop in zip((ends - rows).tolist(), ends.tolist(), strict=True)]
+        return RowsOfJobs(tuple(jobs), self.features, self.paths, self.signed)
+
+
+@dataclass(frozen=True, slots=True)
+class TableJob:
+    """Rows `start` to `stop` of a table, those of one file; see `RowJob`.
+
+    >>> job = TableJob(RowTable.from_table(pa.table({"a": range(9)})), 2, 7)
+    >>> job.num_rows(), [batch["a"].to_pylist() for batch in job.batches(3, in_order=True)]
+    (5, [[5, 6]])
+    """
+
+    table: RowTable
+    start: int
+    stop: int
+
+    @property
+    def stands_alone(self) -> bool:
+        """See `RowJob.stands_alone`."""
+        return True
+
+    def num_rows(self) -> int:
+        """How many rows it gives."""
+        return self.stop - self.start
+
+    def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[pa.RecordBatch]:
+        """See `RowJob.batches`; what is left out is not read."""
+        yield from self.table.batches(_MOST_ROWS, self.start + skip, self.stop)
