@@ -12,17 +12,18 @@ from datasets_core.exchange.rows_out import opened, rows_of_bytes, table_of, tab
 from datasets_core.progress import progress
 from datasets_core.rows.tabled import Tabled
 
-_GROUP_BYTES = 32 << 20
-_GROUP_ROWS = 1 << 20
+GROUP_BYTES = 32 << 20
+"""Bytes of a row group in Arrow's layout, about."""
+GROUP_ROWS = 1 << 20
 
 
 def write_parquet(
     dataset: Tabled, target: Any, batch_size: int | None, storage_options: dict[str, Any] | None, options: dict[str, Any]
 ) -> int:
     """Write the rows: the bytes that they take in Arrow's layout; see `Dataset.to_parquet`."""
-    group = min(_GROUP_ROWS, rows_of_bytes(dataset, _GROUP_BYTES, least=100))
+    group = min(GROUP_ROWS, rows_of_bytes(dataset, GROUP_BYTES, least=100))
     with opened(target, storage_options) as out, progress("Writing Parquet", total=dataset.num_rows) as bar:
-        writer = _writer(out, table_of(dataset, 0, 0).schema, options)
+        writer = parquet_writer(out, table_of(dataset, 0, 0).schema, options)
         written = 0
         try:
             for table in tables(dataset, batch_size, group):
@@ -34,7 +35,13 @@ def write_parquet(
     return written
 
 
-def _writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -> pq.ParquetWriter:
+def parquet_writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -> pq.ParquetWriter:
+    """What writes rows of this schema as Parquet.
+
+    Raises:
+        ConfigurationError: options that mean nothing.
+        CastError: Parquet has no such type.
+    """
     try:
         return pq.ParquetWriter(out, schema, **options)
     except TypeError as error:

@@ -32,7 +32,7 @@ from datasets_core.store.writer import plain_schema
 
 _GATHERED_BYTES = 16 << 20  # of rows that are put into order at once
 _MOST_FILES, _WORTHY_BYTES = 8, 8 << 20  # more files than that are copied only if they are as large on average
-_NAME = "data-{:05d}-of-{:05d}.arrow"
+NAME = "data-{:05d}-of-{:05d}.arrow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _copied(shards: list[FileShard], folder: str, bar: Progress) -> tuple[SavedS
     """The files, copied; None where one of them cannot be."""
     made: list[SavedShard] = []
     for number, shard in enumerate(shards):
-        name = _NAME.format(number, len(shards))
+        name = NAME.format(number, len(shards))
         rows = shard.batch_rows()
         size = copy_stream(shard.path, os.path.join(folder, name), is_file=shard.kind == "arrow")
         if size is None:
@@ -188,7 +188,7 @@ def _written(dataset: Tabled, folder: str, wanted: Shards, bar: Progress) -> tup
 
 def _write_shard(dataset: Tabled, folder: str, job: tuple[int, int, int, int]) -> SavedShard:
     number, count, start, stop = job
-    name = _NAME.format(number, count)
+    name = NAME.format(number, count)
     table = dataset._table
     schema = plain_schema(table.schema.with_metadata(dataset._metadata_of(table)))
     batches = rows_to_save(dataset, schema, start, stop)

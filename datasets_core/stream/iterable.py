@@ -28,7 +28,7 @@ from datasets_core.stream.rows_of_generator import rows_of_generator
 from datasets_core.stream.rows_of_table import RowsOfTable
 from datasets_core.stream.shown import Shown, of_dicts
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
-from datasets_core.stream.stream_pushing import StreamPushing
+from datasets_core.stream.stream_exports import StreamExports
 from datasets_core.stream.streamed import at_least, at_least_one
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class IterableDataset(StreamPushing):
+class IterableDataset(StreamExports):
     """A stream of rows.
 
     It is made by `Dataset.to_iterable_dataset`, or by `from_generator`, `from_dict` and their sisters.  Iteration gives rows;

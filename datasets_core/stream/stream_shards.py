@@ -70,7 +70,7 @@ class StreamRows:
         """
         count = plan.num_rows
         if count is not None and count >= ENDLESS:
-            raise ConfigurationError(f"The rows of split {split!r} have no end. Push as many as you want: take(n).")
+            raise ConfigurationError(f"The rows of split {split!r} have no end. Take as many as you want: take(n).")
         told = plan.features or features
         found = told or _features_of_head(plan, epoch, split)
         return cls(plan, epoch, found, split, embeds and any(map(has_media, found.values())), told is not None)
@@ -85,11 +85,16 @@ class StreamRows:
         row = 0
         with _naming(self.split):
             for block in _blocks(self.plan, self.epoch):
-                for batch in self._in_parts(self._encoded(block, kinds, row), row, kinds):
+                for batch in self._in_parts(self.encoded(block, kinds, row), row, kinds):
                     yield batch
                     row += batch.num_rows
 
-    def _encoded(self, block: Block, kinds: Kinds, row: int) -> pa.RecordBatch:
+    def encoded(self, block: Block, kinds: Kinds, row: int) -> pa.RecordBatch:
+        """Rows of the stream, of which the first is number `row`, with the types of the features.
+
+        Raises:
+            CellCastError: a value is of another type than its column; names split, row and column.
+        """
         try:
             if not isinstance(block, ArrowBlock):
                 return encoded(block.rows(), kinds).batch

@@ -1,0 +1,286 @@
+"""Streams as files of Parquet, JSON and csv: one, or one after the other, in bounded memory, gone on with after a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import string
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import pyarrow as pa
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.exchange.rows_out import table_of
+from datasets_core.exchange.stream_batches import StreamBatches
+from datasets_core.exchange.stream_sinks import ParquetSink, Sink, TextSink
+from datasets_core.exchange.stream_writing import Shard, StreamWrite, parts_of
+from datasets_core.exchange.text_files import TextForm, check_mode, csv_form, json_form, packer_of
+from datasets_core.exchange.write_journal import WriteJournal, writing_folder
+from datasets_core.progress import progress
+from datasets_core.redact import redact
+from datasets_core.rows.arguments import checked_batch_size, parse_size
+from datasets_core.stream.iterable import IterableDataset
+
+_CHUNK = 1 << 20
+_FIELD = "index"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the files of a write go.
+
+    Attributes:
+        template: path or URL; of more than one file with a field `{index}`.
+        is_sharded: there may be more than one file.
+        storage_options: for the file system of a URL.
+    """
+
+    template: str
+    is_sharded: bool
+    storage_options: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, given: Any, suffix: str, storage_options: dict[str, Any] | None, *, is_sharded: bool) -> Target:
+        """The target that the user names: a file, a path with `{index}`, or a folder.
+
+        Args:
+            given: path or URL.
+            suffix: of files in a folder.
+            storage_options: for the file system of a URL.
+            is_sharded: several files are asked for.
+
+        Raises:
+            ConfigurationError: several files are asked for, and one is named; or fields other than `{index}`.
+        """
+        path = os.fspath(given)
+        if not isinstance(path, str):
+            raise ArgumentTypeError(f"{given!r} is neither a path nor a file. Give a path, a URL, or a file open for bytes.")
+        local = None if files.is_url(path) else os.path.expanduser(files.local_path(path))
+        if path.endswith(("/", os.sep)) or (local is not None and os.path.isdir(local)):
+            return cls(files.join(local or path, "data-{index:05d}" + suffix), True, storage_options)
+        fields = [name for _, name, _, _ in _fields(path) if name is not None]
+        if fields == [_FIELD]:
+            return cls(local or path, True, storage_options)
+        if fields or is_sharded:
+            name = f"out/part-{{index:05d}}{suffix}"
+            raise ConfigurationError(
+                f"{redact(path)} names no numbered files. Name a folder, as 'out/', or put {{index}} into it, as in {name!r}."
+            )
+        return cls(os.path.realpath(local) if local is not None else path, False, storage_options)
+
+    def path(self, number: int) -> str:
+        """Path or URL of a file."""
+        return self.template.format(index=number) if self.is_sharded else self.template
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the files are elsewhere."""
+        return files.is_url(self.template)
+
+    @property
+    def folder(self) -> str:
+        """Where files are while they are written."""
+        if not self.is_sharded:
+            return writing_folder(self.template)
+        return writing_folder("".join(text + (name or "") for text, name, _, _ in _fields(self.template)))
+
+    def check_free(self) -> None:
+        """Refuse to write numbered files among others of an earlier write: of these some might stay.
+
+        Raises:
+            ConfigurationError: the first of them stands there.
+        """
+        if self.is_sharded and files.entry(self.path(0), self.storage_options) is not None:
+            raise ConfigurationError(
+                f"{redact(self.path(0))} stands there already, from another write. Remove its files, or choose another folder."
+            )
+
+    def put(self, local: str, number: int) -> None:
+        """Have a finished file at its place.
+
+        Raises:
+            DatasetDiskError, DownloadError: the disk or the store refuses.
+        """
+        place = self.path(number)
+        if not self.is_remote:
+            with files.disk_errors(place):
+                os.replace(local, place)
+                files.sync_folder(os.path.dirname(place))
+            return
+        with open(local, "rb") as data, files.new_file(place, self.storage_options) as out:
+            shutil.copyfileobj(data, out, _CHUNK)
+        os.unlink(local)
+
+
+def _fields(path: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    try:
+        return list(string.Formatter().parse(path))
+    except ValueError:  # braces that are none of ours
+        return [(path, None, None, None)]
+
+
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """What rows are written as.
+
+    Attributes:
+        name: of the form.
+        suffix: of its files.
+        options: all that decides about the bytes, as JSON has it.
+        is_growing: one growing file is gone on with; else its parts stand beside it.
+        sink: opens a file of it: given the file, what gives the path of the n-th part beside it (None where there is none),
+            and the points where it may be gone on with.
+    """
+
+    name: str
+    suffix: str
+    options: Mapping[str, Any]
+    is_growing: bool
+    sink: Callable[[IO[bytes], Callable[[int], str] | None, Sequence[Mapping[str, Any]]], Sink]
+
+
+def write_parquet(
+    stream: IterableDataset,
+    target: Any,
+    batch_size: int | None,
+    max_shard_size: int | str | None,
+    num_shards: int | None,
+    storage_options: dict[str, Any] | None,
+    options: dict[str, Any],
+) -> int:
+    """Write the rows as Parquet: the bytes that they take in Arrow's layout; see `IterableDataset.to_parquet`."""
+    size = None if batch_size is None else checked_batch_size(batch_size)
+    batches = StreamBatches(stream, size)
+    schema = table_of(batches.sample, 0, 0).schema
+
+    def sink(out: IO[bytes], spool: Callable[[int], str] | None, points: Sequence[Mapping[str, Any]]) -> Sink:
+        return ParquetSink(out, schema, options, size, spool, points)
+
+    form = FileForm("Parquet", ".parquet", options, False, sink)
+    return _write(stream, batches, form, target, max_shard_size, num_shards, storage_options)
+
+
+def write_json(
+    stream: IterableDataset,
+    target: Any,
+    batch_size: int | None,
+    max_shard_size: int | str | None,
+    num_shards: int | None,
+    storage_options: dict[str, Any] | None,
+    options: dict[str, Any],
+) -> int:
+    """Write the rows as JSON: the number of bytes; see `IterableDataset.to_json`."""
+    check_mode(options.pop("mode", "w"))
+    compression = options.pop("compression", None if hasattr(target, "write") else "infer")
+    batches = StreamBatches(stream, None if batch_size is None else checked_batch_size(batch_size))
+    form = json_form(batches.sample, options)
+    if form.is_whole:
+        raise ConfigurationError(
+            "A JSON text of all rows at once, as lines=False with these options asks for, is no text of a stream. "
+            "Leave lines=False or the other options out, or load the rows without streaming."
+        )
+    return _write_text(
+        stream, batches, "JSON", ".jsonl", form, target, compression, max_shard_size, num_shards, storage_options, options
+    )
+
+
+def write_csv(
+    stream: IterableDataset,
+    target: Any,
+    batch_size: int | None,
+    max_shard_size: int | str | None,
+    num_shards: int | None,
+    storage_options: dict[str, Any] | None,
+    options: dict[str, Any],
+) -> int:
+    """Write the rows as csv: the number of bytes; see `IterableDataset.to_csv`."""
+    check_mode(options.pop("mode", "w"))
+    compression = options.pop("compression", None)
+    batches = StreamBatches(stream, None if batch_size is None else checked_batch_size(batch_size))
+    form = csv_form(batches.sample, options)
+    return _write_text(
+        stream, batches, "csv", ".csv", form, target, compression, max_shard_size, num_shards, storage_options, options
+    )
+
+
+def _write_text(
+    stream: IterableDataset,
+    batches: StreamBatches,
+    name: str,
+    suffix: str,
+    text: TextForm,
+    target: Any,
+    compression: Any,
+    max_shard_size: int | str | None,
+    num_shards: int | None,
+    storage_options: dict[str, Any] | None,
+    options: dict[str, Any],
+) -> int:
+    packer = packer_of(target, compression)
+
+    def sink(out: IO[bytes], _: Callable[[int], str] | None, points: Sequence[Mapping[str, Any]]) -> Sink:
+        return TextSink(out, text, batches.tabled, packer, points[-1] if points else None)
+
+    form = FileForm(name, suffix, {**options, "compression": compression}, True, sink)
+    return _write(stream, batches, form, target, max_shard_size, num_shards, storage_options)
+
+
+def _write(
+    stream: IterableDataset,
+    batches: StreamBatches,
+    form: FileForm,
+    target: Any,
+    max_shard_size: int | str | None,
+    num_shards: int | None,
+    storage_options: dict[str, Any] | None,
+) -> int:
+    if max_shard_size is not None and num_shards is not None:
+        raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
+    if hasattr(target, "write"):
+        return _write_through(batches, form, target)
+    is_sharded = max_shard_size is not None or num_shards is not None
+    place = Target.of(target, form.suffix, storage_options, is_sharded=is_sharded)
+    limit = None if num_shards or not place.is_sharded else parse_size(max_shard_size) or settings().max_shard_bytes
+    parts = [batches] if num_shards is None else parts_of(stream, num_shards, batches.size)
+    told = {"options": json.loads(json.dumps(dict(form.options), default=repr)), "limit": limit, "parts": len(parts)}
+    header = {"form": form.name, "target": redact(place.template), "rows": batches.signature(), **told}
+    with (
+        WriteJournal(place.folder, header, redact(place.template)) as journal,
+        progress(f"Writing {form.name}", total=batches.num_rows) as bar,
+    ):
+        write = StreamWrite(journal, form.sink, bar.update, is_growing=form.is_growing, has_parts=not place.is_sharded)
+        if not write.resume(place.path):
+            place.check_free()
+        shards = write.run(parts, limit, place.put if place.is_remote else None)
+        _place(shards, journal, place)
+        journal.finish()
+    return sum(shard.num_bytes for shard in shards)
+
+
+def _place(shards: Sequence[Shard], journal: WriteJournal, place: Target) -> None:
+    for shard in shards:
+        local = journal.path(shard.name)
+        if os.path.exists(local):  # else an earlier run of this write has put it there
+            place.put(local, shard.number)
+
+
+def _write_through(batches: StreamBatches, form: FileForm, out: IO[bytes]) -> int:
+    """Write into a file of the user's, which is written once."""
+    sink = form.sink(out, None, ())
+    try:
+        with progress(f"Writing {form.name}", total=batches.num_rows) as bar:
+            for batch, _ in batches.behind(None, 0):
+                sink.add(batch)
+                bar.update(batch.num_rows)
+        sink.end()
+    except BaseException:
+        with contextlib.suppress(ValueError, pa.ArrowException, OSError):  # the failure that is raised is the first one
+            sink.close()
+        raise
+    return sink.num_bytes
