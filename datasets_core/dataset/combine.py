@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from datasets_core.dataset.alignment import aligned, joined_features
+from datasets_core.dataset.alignment import aligned
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.interleaving import interleaved
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError
 from datasets_core.features.schema import Features
+from datasets_core.features.union import joined_features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit
 from datasets_core.rows.lineage import Lineage
