@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.permutation import Ints, Permutation
 
 ENDLESS = 1 << 62
 """The number of rows of a stream that repeats without end."""
 _BLOCKS_PER_WINDOW = 64  # blocks from anywhere that mix in a window: fewer mix less, more read more places
+
+
+_MOST_BLOCKS = 1 << 22  # of rows that repeat: in more of them nothing is looked up
+
+
+class Count(Protocol):
+    """Rows that are counted as far as somebody asks."""
+
+    def reach(self, count: int) -> int:
+        """`count`, or the number of rows if that is less."""
+        ...
+
+
+Size: TypeAlias = "int | Count"
+"""How many rows there are, where that is known; else what tells as far as it is asked."""
+
+
+def reached(size: Size, count: int) -> int:
+    """`count`, or the number of rows if that is less.
+
+    >>> reached(10, 3), reached(10, 30)
+    (3, 10)
+    """
+    return min(size, count) if isinstance(size, int) else size.reach(count)
 
 
 class Layer(Protocol):
@@ -22,13 +47,56 @@ class Layer(Protocol):
         """How many places there are."""
         ...
 
+    @property
+    def mixes(self) -> bool:
+        """Whether neighbours come from places far apart, so that all that a block needs is read before any of it is given."""
+        ...
+
+    def reach(self, count: int) -> int:
+        """`count`, or the number of places if that is less, without asking for more rows below than it takes."""
+        ...
+
     def below(self, places: Ints, epoch: int) -> Ints:
         """The places below, of rows at these places."""
         ...
 
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """How the rows lie, where those below lie so; None: no longer in blocks."""
+        ...
+
+
+class PlainLayer:
+    """What most layers have in common."""
+
+    __slots__ = ()
+
+    @property
+    def mixes(self) -> bool:
+        """See `Layer.mixes`."""
+        return False
+
+    def reach(self, count: int) -> int:
+        """See `Layer.reach`."""
+        return min(count, self.num_rows)  # type: ignore[attr-defined, no-any-return]
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`."""
+        return None
+
+
+class _AsFarAsAsked(PlainLayer):
+    """What layers have in common that count the rows below as far as they are asked."""
+
+    __slots__ = ()
+
+    @property
+    def num_rows(self) -> int:
+        """See `Layer.num_rows`."""
+        return self.reach(ENDLESS)
+
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(PlainLayer):
     """Some rows of those below, as runs of them one after the other.
 
     >>> Cut((range(4, 6), range(0, 9, 4))).below(np.arange(5), 0).tolist()
@@ -54,6 +122,47 @@ class Cut:
         moved: Ints = starts[which] + (places - first[which]) * steps[which]
         return moved
 
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`.
+
+        >>> Cut((range(1, 10, 3),)).structure(RowBlocks.of([4, 4, 2]), 0).rows.tolist()
+        [1, 2]
+        """
+        if all(run.step == 1 for run in self.runs):
+            return blocks.cut(self.runs)
+        if len(self.runs) > 1 or self.runs[0].step < 1:
+            return None
+        run = self.runs[0]
+        borders = np.concatenate([np.zeros(1, np.int64), blocks.ends])
+        rows = np.diff(np.clip(-((run.start - borders) // run.step), 0, _length(run)))
+        return RowBlocks.of(rows, blocks.sizes, blocks.files, is_indexed=blocks.is_indexed)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(_AsFarAsAsked):
+    """The rows below from `start` to `stop`, as far as there are any.
+
+    >>> Slice(10, 7, 100).num_rows, Slice(10, 7).below(np.arange(3), 0).tolist()
+    (3, [7, 8, 9])
+    """
+
+    size: Size
+    start: int
+    stop: int | None = None
+
+    def reach(self, count: int) -> int:
+        """See `Layer.reach`."""
+        stop = self.start + count if self.stop is None else min(self.stop, self.start + count)
+        return max(0, reached(self.size, stop) - self.start)
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        return places + np.int64(self.start)
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`."""
+        return blocks.cut([range(self.start, self.start + self.num_rows)])
+
 
 def _length(run: range) -> int:
     """`len` for runs of any length."""
@@ -61,26 +170,26 @@ def _length(run: range) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(_AsFarAsAsked):
     """The rows below again and again.
 
     >>> Repeated(2, 2).below(np.arange(4), 0).tolist()
     [0, 1, 0, 1]
     """
 
-    size: int
+    size: Size
     times: int | None
 
-    @property
-    def num_rows(self) -> int:
-        """See `Layer.num_rows`."""
-        if not self.size:
-            return 0
-        return ENDLESS if self.times is None else min(ENDLESS, self.size * self.times)
+    def reach(self, count: int) -> int:
+        """See `Layer.reach`."""
+        rows = reached(self.size, count) if self.times != 0 else 0
+        if rows >= count or not rows:
+            return rows
+        return min(count, ENDLESS if self.times is None else rows * self.times)
 
     def below(self, places: Ints, epoch: int) -> Ints:
         """See `Layer.below`."""
-        return places % np.int64(self.size)
+        return places % self._round(places)
 
     def turns(self, places: Ints, before: Ints | int) -> Ints:
         """For each place the number of its round, counted on where the rows were repeated so `before`.
@@ -88,12 +197,23 @@ class Repeated:
         >>> Repeated(2, 3).turns(np.arange(6), 2).tolist()
         [6, 6, 7, 7, 8, 8]
         """
-        return places // np.int64(self.size) + before * (self.times or 1)
+        return places // self._round(places) + before * (self.times or 1)
+
+    def _round(self, places: Ints) -> np.int64:
+        """How many rows a round has; or any number above the places, where all of them are in the first."""
+        return np.int64(max(1, reached(self.size, int(places.max()) + 1 if len(places) else 1)))
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`."""
+        if self.times is None or len(blocks.rows) * self.times > _MOST_BLOCKS:
+            return None
+        rows, sizes, files = (np.tile(each, self.times) for each in (blocks.rows, blocks.sizes, blocks.files))
+        return RowBlocks(rows, sizes, files, blocks.is_indexed)
 
 
 @dataclass(frozen=True, slots=True)
-class Shuffled:
-    """The rows below in a random order that mixes far and needs no memory.
+class Shuffled(PlainLayer):
+    """The rows below, which lie in memory, in a random order that mixes far and needs none; see also `ShuffledBlocks`.
 
     Blocks of neighbours are permuted; in that order, rows are permuted within windows.  Where a row goes is computed from the
     seed and the epoch, so that any place can be read first.
@@ -117,6 +237,11 @@ class Shuffled:
         return self.size
 
     @property
+    def mixes(self) -> bool:
+        """See `Layer.mixes`."""
+        return True
+
+    @property
     def block(self) -> int:
         """Rows that stay neighbours until their window is mixed."""
         return max(1, self.window // _BLOCKS_PER_WINDOW)
@@ -134,13 +259,7 @@ class Shuffled:
         >>> layer.below_in_turns(np.array([0, 1, 0]), np.array([0, 0, 1])).tolist()[:2] == layer.below(np.arange(2), 0).tolist()
         True
         """
-        if isinstance(turns, int):
-            return self.below(places, turns)
-        found = np.empty(len(places), np.int64)
-        for turn in np.unique(turns).tolist():
-            chosen = np.flatnonzero(turns == turn)
-            found[chosen] = self.below(places[chosen], turn)
-        return found
+        return each_turn(self, places, turns)
 
     def _unmixed(self, places: Ints, epoch: int) -> Ints:
         """Where rows stand before their window is mixed."""
@@ -175,8 +294,19 @@ class Shuffled:
         return found
 
 
+def each_turn(layer: Layer, places: Ints, turns: Ints | int) -> Ints:
+    """The places below, of rows of which each comes in an epoch of its own."""
+    if isinstance(turns, int):
+        return layer.below(places, turns)
+    found = np.empty(len(places), np.int64)
+    for turn in np.unique(turns).tolist():
+        chosen = np.flatnonzero(turns == turn)
+        found[chosen] = layer.below(places[chosen], turn)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class Grouped(_AsFarAsAsked):
     """Lists of neighbours: `below` gives the rows of all lists, one list after the other.
 
     Args:
@@ -188,18 +318,19 @@ class Grouped:
     [0, 1, 4]
     """
 
-    size: int
+    size: Size
     length: int
     is_whole: bool
 
-    @property
-    def num_rows(self) -> int:
-        """See `Layer.num_rows`."""
-        return self.size // self.length if self.is_whole else -(-self.size // self.length)
+    def reach(self, count: int) -> int:
+        """See `Layer.reach`."""
+        rows = reached(self.size, min(ENDLESS, count * self.length))
+        return rows // self.length if self.is_whole else -(-rows // self.length)
 
     def lengths(self, places: Ints) -> Ints:
         """How many rows each list has."""
-        found: Ints = np.minimum(self.length, self.size - places * self.length)
+        rows = reached(self.size, (int(places.max()) + 1) * self.length) if len(places) else 0
+        found: Ints = np.minimum(self.length, rows - places * self.length)
         return found
 
     def below(self, places: Ints, epoch: int) -> Ints:
@@ -209,6 +340,16 @@ class Grouped:
         total = int(ends[-1]) if len(ends) else 0
         within = np.arange(total, dtype=np.int64) - np.repeat(ends - lengths, lengths)
         return np.repeat(places * self.length, lengths) + within
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`: a list stands in the block of its first row.
+
+        >>> Grouped(10, 3, False).structure(RowBlocks.of([4, 4, 2]), 0).rows.tolist()
+        [2, 1, 1]
+        """
+        borders = np.concatenate([np.zeros(1, np.int64), blocks.ends])
+        lists = np.diff(np.minimum(-(-borders // self.length), self.num_rows))
+        return RowBlocks.of(lists, blocks.sizes, blocks.files, is_indexed=blocks.is_indexed)
 
 
 def even_runs(size: int, parts: int, unit: int = 1) -> list[range]:
@@ -229,3 +370,8 @@ def even_run(size: int, parts: int, part: int, unit: int = 1) -> range:
     share, more = divmod(-(-size // unit), parts)
     start, stop = (min(size, (cut * share + min(cut, more)) * unit) for cut in (part, part + 1))
     return range(start, stop)
+
+
+def run_of(start: int, stop: int) -> Ints:
+    """The places from `start` to `stop`."""
+    return np.arange(start, stop, dtype=np.int64)

@@ -67,8 +67,3 @@ def joined_batches(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.Recor
     if not batches:
         return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in schema], schema=schema)
     return pa.concat_batches(batches)
-
-
-def run_of(start: int, stop: int) -> Ints:
-    """The places from `start` to `stop`."""
-    return np.arange(start, stop, dtype=np.int64)

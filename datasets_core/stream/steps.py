@@ -24,7 +24,7 @@ from datasets_core.stream.nodes import (
     numbered,
     on_jobs,
 )
-from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, even_run, even_runs
+from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, Slice, even_run, even_runs
 
 
 class Step(Protocol):
@@ -235,7 +235,7 @@ class Batch(PlainStep):
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if not self.by and self.size is not None and isinstance(node, Ordered) and not node.is_shared:
-            return node.under(Grouped(node.num_rows, self.size, self.is_whole))
+            return node.under(Grouped(node, self.size, self.is_whole))
         return Lists(node, self.size, self.by, self.is_whole)
 
     def features(self, before: Features | None) -> Features | None:
@@ -275,8 +275,7 @@ class Limit(_Whole):
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if isinstance(node, Ordered):
-            cut = min(self.count, node.num_rows)
-            return node.under(Cut((range(cut, node.num_rows) if self.is_skip else range(cut),)))
+            return node.under(Slice(node, self.count) if self.is_skip else Slice(node, 0, self.count))
         return Chosen(node, range(self.count, ENDLESS) if self.is_skip else range(self.count))
 
 
@@ -299,7 +298,7 @@ class Repeat(_Whole):
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if isinstance(node, Ordered):
-            return node.under(Repeated(node.num_rows, self.times))
+            return node.under(Repeated(node, self.times))
         return Rounds(node, self.times, epoch)
 
 

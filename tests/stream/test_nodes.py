@@ -23,6 +23,7 @@ from datasets_core.stream.nodes import (
     numbered,
 )
 from datasets_core.stream.order import ENDLESS, Repeated
+from datasets_core.stream.rows_by_place import Placed
 
 ORDERED = Dataset.from_dict({"a": list(range(40))}).to_iterable_dataset()._plan.node(0)
 BELOW = Filtered(ORDERED, Function(lambda row: row["a"] % 4 != 0, "filter"))
@@ -129,7 +130,7 @@ def test_windows_differ_by_epoch() -> None:
 def test_every_round_is_a_turn_of_its_own() -> None:
     """What reads the rows is told how often they were read before, through steps and through rounds of rounds."""
 
-    class Turning:
+    class Turning(Placed):
         features, paths, num_rows, changes_by_epoch = Features({"a": Value("int64")}), NOWHERE, 2, True
 
         def near(self, place: int, epoch: int) -> int:

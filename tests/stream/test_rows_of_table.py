@@ -7,7 +7,7 @@ import pytest
 from datasets_core import Features, Value
 from datasets_core.features.media_paths import NOWHERE
 from datasets_core.store.table import RowTable
-from datasets_core.stream.rows_of_table import RowsOfTable, one_batch, run_of
+from datasets_core.stream.rows_of_table import RowsOfTable, one_batch
 
 TABLE = RowTable.from_batches([pa.record_batch({"a": [0, 1, 2]}), pa.record_batch({"a": [3, 4]})])
 FEATURES = Features({"a": Value("int64")})
@@ -28,4 +28,3 @@ def test_a_selection_has_the_rows_that_it_selects() -> None:
 
 def test_a_table_without_rows_is_a_batch_without_rows() -> None:
     assert one_batch(pa.table({"a": pa.array([], pa.int8())})).num_rows == 0
-    assert run_of(3, 5).tolist() == [3, 4]

@@ -1,0 +1,266 @@
+"""`ShuffledBlocks`: rows that lie in blocks, in a random order that reads few blocks at a time; `BlocksInTurn`: whole blocks.
+
+The order is part of every state that is saved, and the same wherever the rows lie: what decides about it never changes, and
+`tests/stream/test_shuffled_blocks.py` holds some of its numbers.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.stream.order import PlainLayer, each_turn, even_runs
+from datasets_core.stream.permutation import Ints, Permutation, Permutations
+
+_BLOCKS_PER_WINDOW = 16  # that mix at least, where the memory of a window suffices
+_ROW_BYTES = 1 << 10  # of rows whose size nobody knows
+_AT_ONCE = 1 << 16  # numbers are computed so many at a time, which takes less memory
+_KNOWN_EPOCHS = 2  # orders that are kept: a repeated stream reads the end of one epoch and the beginning of the next
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """Blocks in an order of their own.
+
+    Attributes:
+        numbers: of the blocks.
+        ends: the place behind each.
+    """
+
+    numbers: Ints
+    ends: Ints
+
+    @classmethod
+    def of(cls, blocks: RowBlocks, seed: int, epoch: int) -> _Turns:
+        """The order of an epoch."""
+        count = len(blocks.rows)
+        order = Permutation(count, "blocks", seed, epoch)
+        numbers = np.empty(count, np.int64)
+        for start in range(0, count, _AT_ONCE):
+            stop = min(count, start + _AT_ONCE)
+            numbers[start:stop] = order.at(np.arange(start, stop, dtype=np.int64))
+        return cls(numbers, np.cumsum(blocks.rows[numbers]))
+
+    def rows_at(self, places: Ints, blocks: RowBlocks) -> Ints:
+        """The rows at these places, of blocks that each have their rows in order."""
+        which = np.searchsorted(self.ends, places, side="right")
+        numbers = self.numbers[which]
+        found: Ints = places - self.ends[which] + blocks.ends[numbers]
+        return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BlocksInTurn(PlainLayer):
+    """The blocks below in a random order, each with its rows as they are.
+
+    Args:
+        blocks: of the rows below.
+        seed: decides about the order.
+
+    >>> layer = BlocksInTurn(RowBlocks.of([2, 3, 1]), seed=1)
+    >>> layer.below(np.arange(6), 0).tolist()
+    [5, 0, 1, 2, 3, 4]
+    """
+
+    blocks: RowBlocks
+    seed: int
+    _known: dict[int, _Turns] = field(default_factory=dict, repr=False)
+
+    @property
+    def num_rows(self) -> int:
+        """See `Layer.num_rows`."""
+        return self.blocks.num_rows
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        if not len(places):
+            return places
+        if epoch not in self._known:
+            self._known.clear()
+            self._known[epoch] = _Turns.of(self.blocks, self.seed, epoch)
+        return self._known[epoch].rows_at(places, self.blocks)
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`."""
+        order = _Turns.of(self.blocks, self.seed, epoch).numbers
+        return RowBlocks(blocks.rows[order], blocks.sizes[order], blocks.files[order], blocks.is_indexed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Windows:
+    """The order of an epoch.
+
+    Attributes:
+        turns: the blocks.
+        begins: the place at which windows begin, and that behind the last; a block that is larger than a window is one here.
+        numbers: of these windows, and behind them: a block that is cut into several windows has as many.
+        orders: of the rows of the windows.
+    """
+
+    turns: _Turns
+    begins: Ints
+    numbers: Ints
+    orders: Permutations
+
+    def of(self, places: Ints) -> tuple[Ints, Ints, Ints]:
+        """For each place the number of its window, the place at which that begins, and how many rows it has."""
+        which = np.searchsorted(self.begins, places, side="right") - 1
+        number, first = self.numbers[which], self.begins[which]
+        rows, parts = self.begins[which + 1] - first, self.numbers[which + 1] - number
+        if int(parts.max()) == 1:
+            return number, first, rows
+        share, more = np.divmod(rows, parts)
+        within = places - first
+        longer = more * (share + 1)
+        part = np.where(within < longer, within // (share + 1), more + (within - longer) // share)
+        return number + part, first + part * share + np.minimum(part, more), share + (part < more)
+
+    def starts(self) -> Ints:
+        """The place at which each window begins, and that behind the last."""
+        parts = np.diff(self.numbers)
+        number = np.arange(self.numbers[-1]) - np.repeat(self.numbers[:-1], parts)
+        share, more = (np.repeat(each, parts) for each in np.divmod(np.diff(self.begins), parts))
+        found = np.repeat(self.begins[:-1], parts) + number * share + np.minimum(number, more)
+        return np.append(found, self.begins[-1:])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ShuffledBlocks(PlainLayer):
+    """The rows below in a random order, of which each stretch comes from few blocks.
+
+    The blocks are permuted; in that order neighbours form windows, and the rows of a window are permuted among themselves.
+    Where a row goes is computed from the seed and the epoch, so that any place can be read first; nothing is kept but some
+    numbers for each block.  The first windows are small, so that the first rows come early: of 1, 2, 4… blocks.
+
+    It is no uniform shuffle.  64 blocks of 500 rows, in windows of 16 blocks: behind the first windows any 256 rows in a row
+    come from all 16 blocks of their window, and two rows that were neighbours come 1,800 rows apart in the median, where a
+    uniform shuffle of all 32,000 rows has them 9,400 apart.  With lanes, the rows of a step come from as many windows.
+
+    Args:
+        blocks: of the rows below.
+        seed: decides about the order.
+        buffer_rows: rows of a window, or those of 16 blocks where that is more; None: as many as its bytes allow.
+        window_bytes: decoded bytes of the windows of all lanes together, which they exceed by a row of each at most.  A block
+            that is larger than a window is cut into windows of its own.
+        lanes: equal runs of the result; the rows of two runs do not mix.
+        reshuffles: where the rows are repeated, each round has an order of its own.
+
+    >>> layer = ShuffledBlocks(RowBlocks.of([2, 3, 2]), seed=1)
+    >>> layer.below(np.arange(7), 0).tolist()
+    [6, 5, 1, 3, 2, 4, 0]
+    """
+
+    blocks: RowBlocks
+    seed: int
+    buffer_rows: int | None = 1000
+    window_bytes: int = 64 << 20
+    lanes: int = 1
+    reshuffles: bool = False
+    _known: dict[int, _Windows] = field(default_factory=dict, repr=False)
+
+    @property
+    def num_rows(self) -> int:
+        """See `Layer.num_rows`."""
+        return self.blocks.num_rows
+
+    @property
+    def mixes(self) -> bool:
+        """See `Layer.mixes`."""
+        return True
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        if not len(places):
+            return places
+        order = self._order(epoch)
+        number, first, rows = order.of(places)
+        return order.turns.rows_at(first + order.orders.at(number, rows, places - first), self.blocks)
+
+    def below_in_turns(self, places: Ints, turns: Ints | int) -> Ints:
+        """The places below, of rows of which each comes in an epoch of its own."""
+        return each_turn(self, places, turns)
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`: windows are the blocks of the result."""
+        if self.reshuffles:
+            return None
+        rows = np.diff(self.window_starts(epoch))
+        sizes, total = self._sizes(), self.num_rows
+        return RowBlocks.of(rows, rows * (int(sizes.sum()) // max(1, total)), is_indexed=True)
+
+    def window_starts(self, epoch: int) -> Ints:
+        """The place at which each window of an epoch begins, and that behind the last."""
+        return self._order(epoch).starts()
+
+    def _order(self, epoch: int) -> _Windows:
+        found = self._known.get(epoch)
+        if found is None:
+            while len(self._known) >= _KNOWN_EPOCHS:
+                del self._known[next(iter(self._known))]
+            turns = _Turns.of(self.blocks, self.seed, epoch)
+            orders = Permutations("rows", self.seed, epoch)
+            found = self._known[epoch] = _Windows(turns, *self._cut(turns), orders)
+        return found
+
+    def _sizes(self) -> Ints:
+        """Bytes of each block; where they are unknown, by the others."""
+        rows, sizes = self.blocks.rows, self.blocks.sizes
+        known = sizes > 0
+        if known.all():
+            return sizes
+        row_bytes = -(-int(sizes[known].sum()) // int(rows[known].sum())) if known.any() else _ROW_BYTES
+        return np.where(known, sizes, rows * row_bytes)
+
+    def _target(self, sizes: Ints) -> int:
+        """Bytes of a window."""
+        most = max(1, self.window_bytes // self.lanes)
+        if self.buffer_rows is None:
+            return most
+        total = int(sizes.sum())
+        wanted = max(-(-self.buffer_rows * total // self.num_rows), -(-_BLOCKS_PER_WINDOW * total // len(sizes)))
+        return max(1, min(most, wanted))
+
+    def _cut(self, turns: _Turns) -> tuple[Ints, Ints]:
+        """Where windows begin, and their numbers; see `_Windows`."""
+        sizes = self._sizes()
+        target, ends = self._target(sizes), turns.ends
+        sizes = sizes[turns.numbers]
+        borders = np.zeros(1, np.int64)
+        if self.lanes > 1:  # blocks are cut where a lane ends
+            borders = np.array([run.start for run in even_runs(self.num_rows, self.lanes) if run], np.int64)
+            cuts = np.union1d(ends, borders[1:])
+            which = np.searchsorted(ends, cuts, side="left")
+            rows, whole = np.diff(cuts, prepend=0), self.blocks.rows[turns.numbers][which]
+            sizes = np.where(rows == whole, sizes[which], sizes[which] // whole * rows)
+            ends = cuts
+        begins = np.concatenate([np.zeros(1, np.int64), ends])
+        lanes = np.searchsorted(begins, np.append(borders, self.num_rows))
+        total = np.cumsum(sizes)
+        reach = np.searchsorted(total, total - sizes + target, side="right")
+        chosen = np.frombuffer(array("q", _windows(reach.data, lanes.tolist())), np.int64)
+        parts = np.minimum(-(-sizes[chosen] // target), begins[chosen + 1] - begins[chosen])
+        parts = np.where(reach[chosen] == chosen, parts, 1)  # one that fits is whole, also together with others
+        numbers = np.concatenate([np.zeros(1, np.int64), np.cumsum(parts)])
+        return np.append(begins[chosen], self.num_rows), numbers
+
+
+def _windows(reach: memoryview, lanes: list[int]) -> Iterator[int]:
+    """The piece at which each window begins: it has as many as fit, and the first ones of a lane 1, 2, 4….
+
+    Args:
+        reach: for each piece, that behind the last which fits into the same window.
+        lanes: the piece at which each lane begins, and that behind the last.
+    """
+    for start, end in pairwise(lanes):
+        at, few = start, 1
+        while at < end:
+            yield at
+            stop = max(at + 1, reach[at])
+            if few:
+                stop, few = (at + few, few * 2) if stop > at + few else (stop, 0)
+            at = stop
