@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -21,6 +21,8 @@ from datasets_core.files import is_url
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.patterns import match
 from datasets_core.redact import redact
+from datasets_core.stream.block_files import BlockFile
+from datasets_core.stream.steps import Step
 
 from ._source import Source
 
@@ -140,6 +142,26 @@ class FileBuilder(ArrowBasedBuilder):
             return
         for local, inner in self._unpacked(name, os.fspath(path), dl_manager):
             yield Source(os.fspath(local), inner)
+
+    def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
+        """The files of a split as such that are read block by block, to be streamed; None where one of them has no blocks.
+
+        Args:
+            asked: what `_generate_tables` would get.
+        """
+        if "files" not in asked or "dl_manager" in asked:  # what they are is told by their first bytes
+            return None
+        found = [self.block_file(path, name) for path, name in zip(asked["files"], asked["names"], strict=True)]
+        made = [file for file in found if file is not None]
+        return made if len(made) == len(found) else None
+
+    def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
+        """A file as one that is read block by block; None: it has no blocks."""
+        return None
+
+    def block_steps(self) -> tuple[Step, ...]:
+        """What is done to the rows of such files, before they are those of the dataset."""
+        return ()
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """The rows of one file, in bounded memory.

@@ -15,7 +15,9 @@ import pyarrow as pa
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError
 from datasets_core.features.schema import Features
+from datasets_core.stream.block_files import BlockFile
 
+from ._parquet_blocks import ParquetBlocks
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
 from ._window import Window
@@ -90,6 +92,10 @@ class Parquet(FileBuilder):
         columns, features = self.config.columns, self.info.features
         if columns is not None and features is not None:
             self.info.features = Features({name: features[name] for name in columns if name in features})
+
+    def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
+        """See `FileBuilder.block_file`."""
+        return ParquetBlocks(path, name, self.config)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""

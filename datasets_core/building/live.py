@@ -21,6 +21,7 @@ from datasets_core.building.fetched_first import unopened
 from datasets_core.building.generate import origin
 from datasets_core.building.hooks import Builder, Reread, SplitGenerator
 from datasets_core.building.jobs import divide, holds_once
+from datasets_core.building.live_blocks import SplitBlocks, split_blocks
 from datasets_core.building.live_tables import LiveTables
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.registration import Register
@@ -42,6 +43,7 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.iterable_group import IterableDatasetDict
 from datasets_core.stream.plan import Plan
+from datasets_core.stream.rows_of_blocks import RowsOfBlocks
 from datasets_core.stream.rows_of_jobs import RowsOfJobs
 
 logger = logging.getLogger(__name__)
@@ -67,6 +69,7 @@ class LiveSplits:
         self._unread: set[str] = set()  # of the splits, those that were not begun since they were named
         self.one_piece: dict[str, str | None] = {}
         self.tables: dict[str, LiveTables] = {}
+        self._blocks: list[SplitBlocks | None] = []
 
     @property
     def names(self) -> list[str]:
@@ -123,6 +126,8 @@ class LiveSplits:
             ConfigurationError: it counts from the end or by percent, and how many rows there are is not known.
         """
         instruction = split if isinstance(split, ReadInstruction) else ReadInstruction.from_spec(str(split))
+        if (blocks := self._split_blocks()) is not None:
+            return self._stream_of_blocks(blocks, instruction, split if isinstance(split, str) else split.to_spec())
         jobs = tuple(job for part in instruction.parts for job in self._jobs(part))
         text = str(split) if isinstance(split, str) else split.to_spec()
         info: DatasetInfo = self.builder.shown_info()
@@ -130,6 +135,24 @@ class LiveSplits:
         asks = jobs[0].first_schema if jobs and self.is_format else None
         source = RowsOfJobs(jobs, info.features, self._paths, identity, asks)
         return IterableDataset(Plan(source, (), max(1, len(jobs))), info, text)
+
+    def _split_blocks(self) -> SplitBlocks | None:
+        """The files by their blocks, where the format has such."""
+        if not self._blocks:
+            builder = self.builder
+            asked = {name: split.gen_kwargs for name, split in self.splits().items()} if self.is_format else {}
+            recorded = {} if builder.is_partial else builder.recorded.splits or {}
+            known = {name: found.num_examples for name, found in recorded.items()}
+            self._blocks = [split_blocks(builder, asked, known)]
+        return self._blocks[0]
+
+    def _stream_of_blocks(self, blocks: SplitBlocks, instruction: ReadInstruction, text: str) -> IterableDataset:
+        info: DatasetInfo = self.builder.shown_info()
+        parts = blocks.parts(instruction)
+        count = sum(len(part.index.files) for part in parts)
+        identity = partial(_signed, self.builder, text, count)
+        source = RowsOfBlocks(parts, None if blocks.steps else info.features, self._paths, self.label, identity)
+        return IterableDataset(Plan(source, blocks.steps, max(1, count)), info, text)
 
     def _jobs(self, part: SplitPart) -> Iterator[LiveJob]:
         names = self.names
@@ -216,7 +239,7 @@ class LiveSplits:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.builder, self._paths, self._timeout, self._manager, self._named = unpacked(state["packed"])
-        self.one_piece, self.tables, self._unread = {}, {}, set(self._named or ())
+        self.one_piece, self.tables, self._unread, self._blocks = {}, {}, set(self._named or ()), []
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

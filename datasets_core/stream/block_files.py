@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from datasets_core.meta.row_blocks import Ints
@@ -16,16 +17,31 @@ class FileIndex:
     """How the rows of one file lie in it.
 
     Attributes:
-        schema: of the rows, as the file says, for the columns that are wanted of it.
-        rows: of each block; none is 0.
+        schema: of the rows, as the file says, for the columns that are wanted of it; None of a file that is left out.
+        rows: of each block that has any.
         sizes: bytes of each block when it is decoded, all columns counted.
+        numbers: of the blocks in the file.
+        firsts: the number in the file of the first row of each block.
         version: tells whether the file is still the same: its size, and what stands for its content.
     """
 
-    schema: pa.Schema
+    schema: pa.Schema | None
     rows: Ints
     sizes: Ints
+    numbers: Ints
+    firsts: Ints
     version: tuple[int, str]
+
+    @classmethod
+    def of(cls, schema: pa.Schema | None, rows: Ints, sizes: Ints, version: tuple[int, str]) -> FileIndex:
+        """The index of all blocks of a file, of which some may have no rows.
+
+        >>> FileIndex.of(pa.schema([]), np.array([2, 0, 3]), np.array([8, 0, 9]), (99, "")).firsts.tolist()
+        [0, 2]
+        """
+        is_full = rows > 0
+        numbers = np.flatnonzero(is_full).astype(np.int64)
+        return cls(schema, rows[is_full], sizes[is_full], numbers, (np.cumsum(rows) - rows)[is_full], version)
 
     @property
     def num_rows(self) -> int:
@@ -44,6 +60,11 @@ class BlockFile(Protocol):
     @property
     def identity(self) -> str:
         """What tells the file from others, in whatever process: its path or URL."""
+        ...
+
+    @property
+    def saved_as(self) -> str | None:
+        """What its index is saved under, with that of others; None: it is not."""
         ...
 
     @property
@@ -77,7 +98,7 @@ class BlockFile(Protocol):
         """
         ...
 
-    def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Iterator[pa.RecordBatch]:
+    def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Generator[pa.RecordBatch]:
         """The rows of a block, checked, in pieces of bounded size, decoded as they are asked for.
 
         Args:
@@ -88,6 +109,10 @@ class BlockFile(Protocol):
         Raises:
             FileFormatError: the block is damaged; it tells the row.
         """
+        ...
+
+    def forget(self) -> bool:
+        """Forget what is known of the file, also on the disk, since it is another one now; whether it was known from there."""
         ...
 
     def release(self) -> None:

@@ -9,7 +9,7 @@ from datasets_core.stream.block_files import FileIndex
 
 
 def test_an_index_counts_its_rows_and_pickles():
-    index = FileIndex(pa.schema({"a": pa.int64()}), np.array([3, 4]), np.array([24, 32]), (100, "tag"))
-    assert index.num_rows == 7
+    index = FileIndex.of(pa.schema({"a": pa.int64()}), np.array([3, 0, 4]), np.array([24, 0, 32]), (100, "tag"))
+    assert index.num_rows == 7 and index.numbers.tolist() == [0, 2]
     found = pickle.loads(pickle.dumps(index))
     assert found.num_rows == 7 and found.version == (100, "tag") and found.schema == index.schema

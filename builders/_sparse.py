@@ -1,0 +1,87 @@
+"""`Sparse`: a file elsewhere, of which some parts are at hand, and others are fetched when they are read."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from datasets_core.fetch.range_file import RangeFile
+
+_MOST_STRETCHES = 4096
+
+
+class Sparse(io.RawIOBase):
+    """The bytes of a file in which one may seek.
+
+    Args:
+        ranges: the file.
+        stretch: what is not at hand is fetched in parts of so many bytes; 0 fetches just what is read.
+    """
+
+    def __init__(self, ranges: RangeFile, stretch: int = 0) -> None:
+        self._ranges, self._stretch = ranges, stretch
+        self._size = ranges.version().size
+        self._at = 0
+        self._held: list[tuple[int, memoryview]] = []
+
+    @contextmanager
+    def holding(self, parts: Sequence[tuple[int, Any]]) -> Iterator[None]:
+        """Have some parts at hand: pairs of their place and their bytes."""
+        given = [(start, memoryview(data)) for start, data in parts]
+        self._held = [*given, *self._held]
+        try:
+            yield
+        finally:
+            ours = {id(view) for _, view in given}
+            self._held = [each for each in self._held if id(each[1]) not in ours]
+
+    def readable(self) -> bool:
+        """See `io.RawIOBase.readable`."""
+        return True
+
+    def seekable(self) -> bool:
+        """See `io.RawIOBase.seekable`."""
+        return True
+
+    def tell(self) -> int:
+        """See `io.RawIOBase.tell`."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """See `io.RawIOBase.seek`."""
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+    def read(self, size: int = -1, /) -> Any:
+        """The next bytes, which are not copied where they are at hand."""
+        stop = self._size if size < 0 else min(self._size, self._at + size)
+        start, self._at = self._at, max(self._at, stop)
+        found = self._part(start, stop)
+        if found is not None or start >= stop:
+            return found or b""
+        if not self._stretch:
+            return self._ranges.read([(start, stop)])[0]
+        (data,) = self._ranges.read([(start, min(self._size, max(stop, start + self._stretch)))])
+        self._keep(start, memoryview(data))
+        return memoryview(data)[: stop - start]
+
+    def _part(self, start: int, stop: int) -> memoryview | None:
+        for first, view in self._held:
+            if first <= start and stop <= first + len(view):
+                return view[start - first : stop - first]
+        return None
+
+    def _keep(self, start: int, data: memoryview) -> None:
+        """Have a stretch in place of the one that it goes on from."""
+        self._held = [each for each in self._held if not each[0] < start <= each[0] + len(each[1])][-_MOST_STRETCHES:]
+        self._held.append((start, data))
+
+    def readinto(self, buffer: Any) -> int:
+        """See `io.RawIOBase.readinto`."""
+        view = memoryview(buffer).cast("B")
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)

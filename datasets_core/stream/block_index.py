@@ -1,0 +1,246 @@
+"""`BlockIndex`: how the rows of a list of files lie in them, learned file by file, and only as far as somebody asks."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.meta.row_blocks import Ints, RowBlocks
+from datasets_core.store.index_cache import IndexCache
+from datasets_core.stream.block_files import BlockFile, FileIndex
+from datasets_core.stream.saved_index import from_bytes, to_bytes
+
+logger = logging.getLogger(__name__)
+
+_MOST_AT_A_TIME = 32
+_KEPT_OPEN = 64  # files whose footers and connections are kept
+_SAVED_AFTER = 256  # files that are new to the saved index
+
+
+class Located(NamedTuple):
+    """Where rows stand.
+
+    Attributes:
+        blocks: for each row the number of its block among all.
+        rows: for each row its number in the block.
+    """
+
+    blocks: Ints
+    rows: Ints
+
+
+class BlockIndex:
+    """The blocks of files in their order.
+
+    Args:
+        files: the files.
+    """
+
+    def __init__(self, files: Sequence[BlockFile]) -> None:
+        self.files = tuple(files)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lock = threading.RLock()
+        self._found: list[FileIndex] = []
+        self._rows = self._sizes = self._numbers = self._firsts = self._owners = self.ends = np.zeros(0, np.int64)
+        self._is_looked_up, self._unsaved, self._step = False, 0, 1
+        self._recent: OrderedDict[int, None] = OrderedDict()
+        self.is_shown = False  # the structure was given away, or rows were
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {"files": self.files, "found": self._found, "is_shown": self.is_shown}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.files = state["files"]
+        self._begin()
+        self._add(state["found"])
+        self.is_shown = state["is_shown"]
+
+    # -- growing -------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all files are known."""
+        return len(self._found) == len(self.files)
+
+    @property
+    def num_known_rows(self) -> int:
+        """How many rows are known so far."""
+        return int(self.ends[-1]) if len(self.ends) else 0
+
+    def reach(self, count: int) -> int:
+        """`count`, or the number of all rows if that is less: files are asked in order, as few as tell.
+
+        Raises:
+            FileFormatError: a file is none of the format.
+            DownloadError: a file cannot be had.
+        """
+        if self.num_known_rows < count and not self.is_whole:
+            with self._lock:
+                self._look_up()
+                while self.num_known_rows < count and not self.is_whole:
+                    self._grow(count)
+        return min(count, self.num_known_rows)
+
+    def whole(self) -> int:
+        """The number of all rows, for which all files are asked."""
+        with self._lock:
+            self._look_up()
+            while not self.is_whole:
+                self._grow(None)
+        return self.num_known_rows
+
+    def first_schema(self) -> pa.Schema | None:
+        """The schema of the first file that has one; None where none has."""
+        with self._lock:
+            self._look_up()
+            place = 0
+            while True:
+                for index in self._found[place:]:
+                    if index.schema is not None:
+                        return index.schema
+                place = len(self._found)
+                if self.is_whole:
+                    return None
+                self._grow(self.num_known_rows + 1)
+
+    def _grow(self, count: int | None) -> None:
+        """Learn of more files: of few at first, where few may tell enough."""
+        first = len(self._found)
+        step = _MOST_AT_A_TIME if count is None else min(self._step, _MOST_AT_A_TIME)
+        if count is not None and first:  # as many as it takes if the others are like those before
+            mean = max(1, self.num_known_rows // first)
+            step = min(step, max(1, -(-(count - self.num_known_rows) // mean)))
+        asked = self.files[first : first + step]
+        self._step = max(self._step, step) * 2
+        indexes: list[FileIndex] = []
+        try:
+            for index in _side_by_side([file.index for file in asked]):
+                indexes.append(index)
+                self._opened(first + len(indexes) - 1)
+                if count is not None and self.num_known_rows + sum(each.num_rows for each in indexes) >= count:
+                    break
+        finally:
+            self._add(indexes)
+        self._unsaved += len(indexes)
+        if self.is_whole or self._unsaved >= _SAVED_AFTER:
+            self._save()
+
+    def _add(self, indexes: Sequence[FileIndex]) -> None:
+        if not indexes:
+            return
+        first = len(self._found)
+        owners = np.repeat(np.arange(first, first + len(indexes), dtype=np.int64), [len(each.rows) for each in indexes])
+        self._rows = np.concatenate([self._rows, *(each.rows for each in indexes)])
+        self._sizes = np.concatenate([self._sizes, *(each.sizes for each in indexes)])
+        self._numbers = np.concatenate([self._numbers, *(each.numbers for each in indexes)])
+        self._firsts = np.concatenate([self._firsts, *(each.firsts for each in indexes)])
+        self._owners = np.concatenate([self._owners, owners])
+        self._found.extend(indexes)
+        self.ends = np.cumsum(self._rows)
+
+    def _opened(self, number: int) -> None:
+        """Close the files that were not used for the longest time."""
+        self._recent[number] = None
+        self._recent.move_to_end(number)
+        while len(self._recent) > _KEPT_OPEN:
+            self.files[self._recent.popitem(last=False)[0]].release()
+
+    # -- what was saved ------------------------------------------------------------------------------------------------
+
+    @property
+    def _key(self) -> str | None:
+        keys = [file.saved_as for file in self.files]
+        if len(keys) < 2 or any(key is None for key in keys):
+            return None
+        return "\n".join(["row index", *map(str, keys)])
+
+    def _look_up(self) -> None:
+        """Learn what was saved of all these files, once."""
+        if self._is_looked_up or self._found:
+            return
+        self._is_looked_up = True
+        if (key := self._key) is None:
+            return
+        saved = from_bytes(IndexCache.of_settings().get(key))[: len(self.files)]
+        for file, index in zip(self.files, saved, strict=False):
+            file.expect(index.version)
+        self._add(saved)
+
+    def _save(self) -> None:
+        self._unsaved = 0
+        if (key := self._key) is None or not all(index.version[1] and index.schema is not None for index in self._found):
+            return
+        IndexCache.of_settings().put(key, to_bytes(self._found))
+
+    def forget(self) -> bool:
+        """Forget what is known of all files, since one is another one now; whether all was known from the disk, and not used."""
+        with self._lock:
+            if (key := self._key) is not None:
+                IndexCache.of_settings().drop(key)
+            remembered = [file.forget() for file in self.files]
+            if self.is_shown or not any(remembered):
+                return False
+            logger.warning("Files of %s have changed since their index was saved; it is made anew.", self.files[0].name)
+            self._begin()
+            self._is_looked_up = True
+            return True
+
+    # -- what is known -------------------------------------------------------------------------------------------------
+
+    def blocks(self) -> RowBlocks:
+        """The structure, for which all files are asked."""
+        self.whole()
+        self.is_shown = True
+        return RowBlocks(self._rows, self._sizes, self._owners, True, len(self.files))
+
+    def file_rows(self) -> list[int]:
+        """How many rows each file has; all are asked."""
+        self.whole()
+        return [index.num_rows for index in self._found]
+
+    def located(self, rows: Ints) -> Located:
+        """The blocks of rows that `reach` has reached."""
+        blocks = np.searchsorted(self.ends, rows, side="right")
+        return Located(blocks, rows - (self.ends[blocks] - self._rows[blocks]))
+
+    def file_of(self, block: int) -> BlockFile:
+        """The file of a block."""
+        number = int(self._owners[block])
+        self._opened(number)
+        return self.files[number]
+
+    def schema_of(self, block: int) -> pa.Schema:
+        """The schema of a block's file."""
+        return self._found[int(self._owners[block])].schema
+
+    def number_of(self, block: int) -> int:
+        """The number of a block in its file."""
+        return int(self._numbers[block])
+
+    def first_of(self, block: int) -> int:
+        """The number in its file of a block's first row."""
+        return int(self._firsts[block])
+
+    def size_of(self, block: int) -> tuple[int, int]:
+        """Rows and decoded bytes of a block."""
+        return int(self._rows[block]), int(self._sizes[block])
+
+    def places(self, rows: Ints) -> tuple[Ints, Ints]:
+        """For each row the number of its file, and its number in that."""
+        blocks, inside = self.located(rows)
+        return self._owners[blocks], self._firsts[blocks] + inside
+
+
+def _side_by_side(calls: Sequence[Callable[[], FileIndex]]) -> Any:
+    """The results of calls, in order; made at the same time where there are several."""
+    for call in calls:
+        yield call()
