@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import os
+import socket
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +21,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 from datasets_core._version import __version__
 from datasets_core.config import settings
 from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError
+from datasets_core.fetch.host_pauses import HostPauses
 from datasets_core.fetch.retry import pause_asked
 from datasets_core.redact import redact, redact_text
 
@@ -139,16 +143,26 @@ class HttpResponse:
         url: where it came from in the end, redacted.
         status: 200, 206, 304 or 416; of a POST any.
         headers: by lower-case name.
+        place: where it came from in the end, with its secrets: to be asked again, and never to be shown.
     """
 
     url: str
     status: int
     headers: Mapping[str, str]
     _response: Any
+    place: str = field(default="", repr=False)
 
     def header(self, name: str) -> str | None:
         """The header of that name, if the server sent it."""
         return self.headers.get(name)
+
+    def abort(self) -> None:
+        """End the connection from another thread than the one that waits for the body, which fails there."""
+        stream = self._response.extensions.get("network_stream")
+        connection = None if stream is None else stream.get_extra_info("socket")
+        if connection is not None:
+            with contextlib.suppress(OSError):  # it has ended
+                connection.shutdown(socket.SHUT_RDWR)
 
     def chunks(self) -> Iterator[bytes]:
         """The body as it is sent, piece by piece.
@@ -167,6 +181,19 @@ class HttpResponse:
 Judge = Callable[[HttpResponse], object]
 
 
+_clients: weakref.WeakSet[HttpClient] = weakref.WeakSet()
+_left: list[Any] = []
+
+
+def _forked() -> None:
+    for client in list(_clients):
+        client.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
 class HttpClient:
     """Connections to servers, kept from the first `with` to the end of the last; usable from several threads.
 
@@ -177,6 +204,7 @@ class HttpClient:
 
     Attributes:
         guard: is asked before each hop: raises what refuses it, or gives the addresses to connect to, in order.
+        pauses: what busy servers asked for.
     """
 
     def __init__(
@@ -190,9 +218,11 @@ class HttpClient:
         self._agent = f"datasets_core/{__version__}" + (f"; {user_agent}" if user_agent else "")
         self._proxies = dict(proxies or {})
         self.guard: Guard | None = None
+        self.pauses = HostPauses()
         self._client: Any = None
         self._users = 0
         self._lock = threading.Lock()
+        _clients.add(self)
 
     def __enter__(self) -> Self:
         with self._lock:
@@ -211,7 +241,13 @@ class HttpClient:
         return {name: getattr(self, name) for name in kept}  # connections stay in their process
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _client=None, _users=0, _lock=threading.Lock())
+        self.__dict__.update(state, pauses=HostPauses(), _client=None, _users=0, _lock=threading.Lock())
+        _clients.add(self)
+
+    def forked(self) -> None:
+        """Leave the connections to the process that this one was forked from: what comes by them is meant for that."""
+        _left.append(self._client)  # closing them would take locks that threads of that process held
+        self._client, self._lock = None, threading.Lock()
 
     @contextmanager
     def get(
@@ -369,7 +405,7 @@ def _drain(response: Any) -> None:
 
 def _answer(url: str, response: Any) -> HttpResponse:
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return HttpResponse(redact(url), int(response.status_code), headers, response)
+    return HttpResponse(redact(url), int(response.status_code), headers, response, url)
 
 
 def _without_user_info(url: str) -> str:

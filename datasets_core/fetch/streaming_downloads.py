@@ -14,10 +14,12 @@ from datasets_core.errors import NonMatchingChecksumError
 from datasets_core.fetch.checksum import REGISTER_IT, FileRecord, VerificationMode, check_file, differ
 from datasets_core.fetch.download import DownloadManager
 from datasets_core.fetch.download_config import DownloadConfig
+from datasets_core.fetch.http_ranges import HttpTransport
 from datasets_core.fetch.hub_url import is_hub_url
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch
-from datasets_core.fetch.range_file import OpenedRanges, RangeFile
+from datasets_core.fetch.range_file import FileVersion, OpenedRanges, RangeFile
+from datasets_core.fetch.range_reader import TransportRanges
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.remote_access import Known, StreamedAccess
 from datasets_core.fetch.remote_archive import RemoteArchive, RemoteFiles
@@ -270,6 +272,14 @@ class StreamingDownloadManager(DownloadManager):
 
     def ranges(self, url: str) -> RangeFile:
         """Any bytes of a URL."""
+        whole = partial(self._access.fetched_instead, url)
+        if is_hub_url(url):
+            listed = self._hub.file(url)
+            told = FileVersion(listed.size, listed.etag)
+            return TransportRanges(HttpTransport(self._hub.source(url), url, is_pinned=True), whole=whole, told=told)
+        source = self._request(url, url, Watch()).source
+        if isinstance(source, HttpSource):
+            return TransportRanges(HttpTransport(source, redact(url)), whole=whole)
         return OpenedRanges(redact(url), partial(self.stream, url))
 
     def tell_whole(self, url: str, *, is_folder: bool) -> None:

@@ -1,0 +1,284 @@
+"""`Daemons`: threads that wait for servers, and `Patience`, which sees that nobody waits for ever.
+
+The threads are made when there is work, belong to one process (a fork makes its own), go when they are idle, and keep no
+process from its end.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import Any, Generic, TypeVar
+
+from datasets_core import due
+from datasets_core.config import settings
+from datasets_core.errors import DownloadError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_IDLE_SECONDS = 2.0
+_LOG_SECONDS = 10.0
+_END_SECONDS = 1.0  # for all threads together, when the process ends
+_PROGRESS = 1 << 16  # bytes that count as such
+
+
+class StoppedError(Exception):
+    """A piece of work that nobody waits for any more."""
+
+
+class Job(Generic[T]):
+    """A piece of work: waiting, begun, or done.
+
+    Args:
+        work: what is done, in the context of who makes the job.
+    """
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work: Callable[[], T] | None = work
+        self._context = copy_context()
+        self._found: list[Any] = []
+        self._error: BaseException | None = None
+        self._lock = threading.Lock()
+        self.is_begun = False
+        self.thread: threading.Thread | None = None
+        self.done = threading.Event()
+
+    def begin(self) -> bool:
+        """Whether it is the caller who does it; else somebody has begun it."""
+        with self._lock:
+            is_first, self.is_begun = not self.is_begun, True
+            return is_first
+
+    def do(self) -> None:
+        """Do it; to be called by who began it."""
+        work, self._work = self._work, None
+        assert work is not None
+        try:
+            self._found.append(self._context.run(work))
+        except BaseException as error:  # raised where it is waited for
+            self._error = error
+        finally:
+            self.done.set()
+
+    def result(self) -> T:
+        """What came of it, once it is done; whatever it raised is raised."""
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                del self  # the trace-back would hold it, and what it found
+        return self._found[0]  # type: ignore[no-any-return]
+
+
+_pools: weakref.WeakSet[Daemons] = weakref.WeakSet()
+_waits: weakref.WeakSet[Patience] = weakref.WeakSet()
+
+
+class Daemons:
+    """Some threads.
+
+    Args:
+        name: theirs.
+        most: how many there are at most; asked when there is work.
+    """
+
+    def __init__(self, name: str, most: Callable[[], int]) -> None:
+        self._name, self._most = name, most
+        self.forked()
+        _pools.add(self)
+
+    def forked(self) -> None:
+        """Begin anew, without threads: those of the process that this one was forked from are not here."""
+        self._waiting: deque[Job[Any]] = deque()
+        self._changed = threading.Condition()
+        self._threads: set[threading.Thread] = set()
+        self._num_idle, self._is_closed = 0, False
+
+    def submit(self, work: Callable[[], T]) -> Job[T]:
+        """Have something done, behind what was submitted before."""
+        job = Job(work)
+        with self._changed:
+            self._waiting.append(job)
+            self._is_closed = False
+            if len(self._waiting) > self._num_idle and len(self._threads) < self._most():
+                thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._threads.add(thread)
+                thread.start()
+            self._changed.notify()
+        return job
+
+    def leave(self, job: Job[Any]) -> None:
+        """Give up a piece of work, and the thread that is held up by it: another one may take its place."""
+        with self._changed:
+            if job in self._waiting:
+                self._waiting.remove(job)
+            if job.thread is not None:
+                self._threads.discard(job.thread)
+
+    def close(self, wait_seconds: float = 0.0) -> None:
+        """Drop what is not begun; the threads go when they have done what they do.
+
+        Args:
+            wait_seconds: how long they are waited for in all.
+        """
+        with self._changed:
+            self._is_closed = True
+            self._waiting.clear()
+            self._changed.notify_all()
+            threads = [thread for thread in self._threads if thread is not threading.current_thread()]
+        end = time.monotonic() + wait_seconds
+        for thread in threads:
+            if wait_seconds:
+                thread.join(max(0.0, end - time.monotonic()))
+
+    def _run(self) -> None:
+        me = threading.current_thread()
+        while True:
+            with self._changed:
+                while not self._waiting and me in self._threads:
+                    if self._is_closed or not self._is_awaited():
+                        self._threads.discard(me)
+                        return
+                if me not in self._threads:  # another one has its place
+                    return
+                job = self._waiting.popleft()
+                job.thread = me
+            if job.begin():
+                job.do()
+            job.thread = None
+            del job  # and what came of it
+
+    def _is_awaited(self) -> bool:
+        """Whether there may be work for this thread, which waits for some."""
+        self._num_idle += 1
+        is_told = self._changed.wait(_IDLE_SECONDS)
+        self._num_idle -= 1
+        return is_told or bool(self._waiting)
+
+
+def _forked() -> None:
+    for pool in list(_pools):
+        pool.forked()
+
+
+def _ended() -> None:
+    for pool in list(_pools):
+        pool.close()
+    for patience in list(_waits):
+        patience.end()
+    end = time.monotonic() + _END_SECONDS
+    for pool in list(_pools):
+        pool.close(max(0.001, end - time.monotonic()))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+atexit.register(_ended)
+
+
+class Patience:
+    """How long somebody waits for bytes: as long as they come, and a while longer.
+
+    Args:
+        name: what is waited for.
+        wanted: how many bytes are.
+        seconds: how long none may come; as `stream_timeout_seconds` says by default.
+
+    >>> patience = Patience("https://example.org/a", 8, seconds=60)
+    >>> patience.told(8)
+    >>> patience.waited_for(Daemons("example", lambda: 1).submit(lambda: b"the bytes"))
+    b'the bytes'
+    """
+
+    def __init__(self, name: str, wanted: int, *, seconds: float | None = None) -> None:
+        self._name, self._wanted = name, wanted
+        self._seconds = settings().stream_timeout_seconds if seconds is None else seconds
+        self._came = self._marked = 0
+        self._since = self._begun = self._spoken = time.monotonic()
+        self._why = ""
+        self._aborts: list[Callable[[], object]] = []
+        self.stop = threading.Event()
+        _waits.add(self)
+
+    def told(self, count: int) -> None:
+        """So many more bytes came, or none.
+
+        Raises:
+            StoppedError: nobody waits for them any more.
+        """
+        if self.stop.is_set():
+            raise StoppedError
+        self._came += count
+        if self._came >= self._marked + _PROGRESS:
+            self._marked, self._since = self._came, time.monotonic()
+
+    def pauses(self, seconds: float, why: str) -> None:
+        """A pause before another try, which does not count."""
+        self._since += seconds
+        self._why = f" ({why})"
+
+    def on_stop(self, abort: Callable[[], object]) -> None:
+        """Have something called when the waiting ends before the bytes came."""
+        self._aborts.append(abort)
+        if self.stop.is_set():
+            abort()
+
+    def end(self) -> None:
+        """Wait no longer."""
+        self.stop.set()
+        for abort in self._aborts:
+            abort()
+
+    def waited_for(self, job: Job[T], pool: Daemons | None = None) -> T:
+        """What comes of a piece of work; that it takes long is said in the log.
+
+        Args:
+            job: the work; it tells this object of its bytes.
+            pool: who does it.
+
+        Raises:
+            DownloadError: next to no bytes came for too long.
+        """
+        try:
+            while not job.done.wait(self._until_next_look()):
+                due.check()
+                if not job.is_begun:  # those before it are waited for
+                    self._since = time.monotonic()
+                self._look()
+            return job.result()
+        finally:
+            if not job.done.is_set():
+                self.end()
+                if pool is not None:
+                    pool.leave(job)
+
+    def _until_next_look(self) -> float:
+        now = time.monotonic()
+        return max(0.001, due.at_most(min(self._since + self._seconds, self._spoken + _LOG_SECONDS) - now))
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now >= self._since + self._seconds:
+            reason = f"{self._came:,} of {self._wanted:,} bytes came in {now - self._begun:.0f} seconds{self._why}"
+            advice = "Run again, or raise stream_timeout_seconds with datasets_core.config.using"
+            raise DownloadError(self._name, reason, advice=advice)
+        if now >= self._spoken + _LOG_SECONDS:
+            self._spoken = now
+            if now >= self._since + _LOG_SECONDS:
+                logger.warning(
+                    "Waiting for %s: %s of %s bytes came in %.0f seconds%s.",
+                    self._name,
+                    f"{self._came:,}",
+                    f"{self._wanted:,}",
+                    now - self._begun,
+                    self._why,
+                )

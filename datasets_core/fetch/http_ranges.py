@@ -1,0 +1,267 @@
+"""`HttpTransport`: parts of a file behind http(s), each of them gone on with where its connection broke.
+
+Where a redirect leads is asked once.  Each answer is held to the version of the first: by `If-Match`, and by the ETag or date,
+the size and the place that it tells itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from datasets_core.errors import DownloadError
+from datasets_core.fetch.daemons import Patience
+from datasets_core.fetch.http import HttpResponse, TransientError, origin_of
+from datasets_core.fetch.range_file import Bytes, FileVersion, Range, check_ranges, check_same
+from datasets_core.fetch.transfer import HttpSource, is_strong
+from datasets_core.fetch.transports import NoRangesError
+
+logger = logging.getLogger(__name__)
+
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_NO_SUCH_RANGE = re.compile(r"bytes \*/(\d+)")
+_PLAIN = {"", "identity"}
+_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
+_FAILED_MATCH = 412
+_LOG_SECONDS = 5.0
+
+
+class HttpTransport:
+    """See the module.
+
+    Args:
+        source: the URL, and how it is asked.
+        name: for messages.
+        is_pinned: what is there never changes, and its tags tell the server that gave it.
+    """
+
+    takes_many = False
+
+    def __init__(self, source: HttpSource, name: str, *, is_pinned: bool = False) -> None:
+        self._source, self._name, self._is_pinned = source, name, is_pinned
+        self._begin()
+
+    def _begin(self) -> None:
+        self._resolved = ""  # where redirects led
+        self._matches = not self._is_pinned
+        self._lock, self._connected = threading.Lock(), ExitStack()
+        self._is_connected = False
+        weakref.finalize(self, self._connected.close)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_source": self._source, "_name": self._name, "_is_pinned": self._is_pinned}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    @property
+    def name(self) -> str:
+        """See `Transport.name`."""
+        return self._name
+
+    @property
+    def url(self) -> str:
+        """See `Transport.url`."""
+        return self._source.url
+
+    def close(self) -> None:
+        """See `Transport.close`."""
+        with self._lock:
+            self._is_connected = False
+            self._connected.close()
+
+    def stat(self, patience: Patience) -> FileVersion:
+        """See `Transport.stat`: asked for by the first byte, since signed URLs answer to nothing but GET."""
+        try:
+            return _Reading(self, patience, None).part(0, 1, is_whole_needed=False)[1]
+        except NoRangesError as error:
+            if error.version is None:
+                raise
+            return error.version
+
+    def get_ranges(
+        self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
+    ) -> tuple[list[Bytes], FileVersion]:
+        """See `Transport.get_ranges`."""
+        found: list[Bytes] = []
+        for start, stop in ranges:
+            data, held = _Reading(self, patience, held).part(start, stop)
+            found.append(data)
+        assert held is not None
+        return found, held
+
+    def put(self, data: bytes) -> None:
+        """See `Transport.put`: nothing is written by HTTP."""
+        raise DownloadError(self._name, "cannot be written", advice="Give a path, or the URL of a store such as s3://")
+
+    # -- asking --------------------------------------------------------------------------------------------------------
+
+    def opened(self, stack: ExitStack, part: str, held: FileVersion | None, patience: Patience) -> HttpResponse:
+        """The head of the answer for a part; its body comes until the stack is closed.
+
+        Raises:
+            TransientError: there may be one the next time; with status 412 at once.
+        """
+        source, place = self._source, self._resolved or self._source.url
+        headers = {**source.headers, "Range": part}
+        if held is not None and self._matches and is_strong(held.tag):
+            headers["If-Match"] = held.tag
+        self._connect()
+        self._leave_alone(place, patience)
+        patience.told(0)
+        try:
+            response = stack.enter_context(
+                source.client.get(place, headers=headers, credentials=source.credentials, judge=source.judge)
+            )
+        except (DownloadError, TransientError) as error:
+            if error.status == _FAILED_MATCH and self._matches:  # some compare ETags wrongly: the next answer tells its own
+                self._matches = False
+                raise TransientError("another version is there", status=_FAILED_MATCH) from error
+            if isinstance(error, TransientError):
+                source.client.pauses.put_off(origin_of(place), error.retry_after, source.policy)
+            if self._resolved and error.status is not None and 400 <= error.status < 500 and error.status != 429:
+                self._resolved = ""  # that address has expired
+                raise TransientError("the address of before has expired", status=_FAILED_MATCH) from error
+            raise
+        patience.on_stop(response.abort)
+        if response.place and response.place != source.url:
+            self._resolved = response.place
+        return response
+
+    def _connect(self) -> None:
+        with self._lock:
+            if not self._is_connected:
+                self._connected.enter_context(self._source.client)
+                self._is_connected = True
+
+    def _leave_alone(self, place: str, patience: Patience) -> None:
+        """Wait for as long as the server asked for, whoever it was that it told."""
+        policy = self._source.policy
+        seconds = self._source.client.pauses.seconds(origin_of(place), policy)
+        if seconds > 0:
+            if seconds >= _LOG_SECONDS:
+                logger.warning("%s: its server asks for a pause of %.0f seconds.", self._name, seconds)
+            patience.pauses(seconds, "its server asked for pauses")
+            policy.wait(seconds, patience.stop)
+
+    def failed(self, error: TransientError, failures: int, patience: Patience) -> None:
+        """Wait before the next try; where there have been enough, that is the end.
+
+        Raises:
+            DownloadError: there were.
+        """
+        policy = self._source.policy
+        if failures >= policy.tries:
+            raise DownloadError(self._name, f"{error.reason}, {failures} tries in a row", status=error.status) from error
+        logger.info("%s: %s; trying again (%d of %d).", self._name, error.reason, failures + 1, policy.tries)
+        if error.status != _FAILED_MATCH and not error.retry_after:
+            seconds = policy.seconds(failures)
+            patience.pauses(seconds, error.reason)
+            policy.wait(seconds, patience.stop)
+
+
+class _Reading:
+    """One range on its way."""
+
+    def __init__(self, transport: HttpTransport, patience: Patience, held: FileVersion | None) -> None:
+        self._transport, self._patience, self._held = transport, patience, held
+        self._out, self._came, self._start = bytearray(), 0, 0
+
+    def part(self, start: int, stop: int, *, is_whole_needed: bool = True) -> tuple[Bytes, FileVersion]:
+        """The bytes from `start` to `stop`, or the last `-start` ones, and their version."""
+        self._is_suffix, self._start, self._stop = start < 0, start, stop
+        self._is_whole_needed = is_whole_needed
+        failures = reached = 0
+        while True:
+            try:
+                self._receive()
+                assert self._held is not None
+                return memoryview(self._out).toreadonly(), self._held
+            except TransientError as error:
+                failures = 1 if self._came >= reached + _PROGRESS else failures + 1
+                reached = max(reached, self._came)
+                self._transport.failed(error, failures, self._patience)
+
+    def _receive(self) -> None:
+        if self._is_suffix:
+            asked = f"bytes={self._start}"
+        else:
+            asked = f"bytes={self._start + self._came}-{self._stop - 1}"
+        with ExitStack() as stack:
+            response = self._transport.opened(stack, asked, self._held, self._patience)
+            if not self._settle(response):
+                return
+            for chunk in response.chunks():
+                data = chunk[: len(self._out) - self._came]
+                self._out[self._came : self._came + len(data)] = data
+                self._came += len(data)
+                self._patience.told(len(data))
+        if self._came < len(self._out):
+            raise TransientError(f"{self._came:,} bytes came, {len(self._out):,} were declared")
+
+    def _settle(self, response: HttpResponse) -> bool:
+        """See which bytes of which version come; whether any do."""
+        name = self._transport.name
+        if response.status == 416:
+            return self._has_none(response)
+        found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
+        encoding = (response.header("content-encoding") or "").strip().lower()
+        if response.status == 200 and encoding in _PLAIN:
+            return self._is_all(response)
+        if encoding not in _PLAIN:
+            raise NoRangesError(None)
+        if response.status != 206 or found is None:
+            raise TransientError(f"the server answers {response.status} with another part than the one asked for")
+        first, last, size = map(int, found.groups())
+        self._held = self._checked(response, size)
+        if self._is_suffix:
+            if last + 1 != size or last + 1 - first > -self._start:
+                raise TransientError("the server answers with another part than the one asked for")
+            self._is_suffix, self._start, self._stop = False, first, size
+        check_ranges(name, [(self._start, self._stop)], size)
+        if first != self._start + self._came or last != self._stop - 1:
+            raise TransientError("the server answers with another part than the one asked for")
+        if not self._out:
+            self._out = bytearray(self._stop - self._start)
+        return True
+
+    def _has_none(self, response: HttpResponse) -> bool:
+        """The answer of a server that has no such bytes."""
+        found = _NO_SUCH_RANGE.fullmatch((response.header("content-range") or "").strip())
+        if found is None and self._held is None and not self._is_suffix and self._start:
+            raise DownloadError(self._transport.name, f"the server has no bytes from {self._start:,} on", status=416)
+        size = int(found[1]) if found is not None else (0 if self._held is None else self._held.size)
+        self._held = self._checked(response, size)
+        if self._is_suffix or not self._is_whole_needed:
+            return False  # it is empty
+        check_ranges(self._transport.name, [(self._start, self._stop)], size)
+        raise TransientError("the server answers 416 for bytes that it has", status=416)
+
+    def _is_all(self, response: HttpResponse) -> bool:
+        """All of the file comes, from its beginning: a server that knows no ranges, or of an empty file."""
+        length = response.header("content-length")
+        size = int(length) if length is not None and length.isascii() and length.isdigit() else None
+        version = None if size is None else self._checked(response, size)
+        if size is None or version is None or self._came:
+            raise NoRangesError(version)
+        if size == 0 and (self._is_suffix or not self._is_whole_needed):
+            self._held = version
+            return False
+        is_all_asked = size <= -self._start if self._is_suffix else self._start == 0 and self._stop == size
+        if not is_all_asked:
+            raise NoRangesError(version)
+        self._held, self._is_suffix, self._start, self._stop = version, False, 0, size
+        self._out = bytearray(size)
+        return True
+
+    def _checked(self, response: HttpResponse, size: int) -> FileVersion:
+        held, etag, date = self._held, response.header("etag") or "", response.header("last-modified") or ""
+        is_date = held is not None and bool(held.tag) and not held.tag.endswith('"')
+        found = FileVersion(size, date if is_date else etag or ("" if held is not None and held.tag else date))
+        return check_same(self._transport.name, held, found)

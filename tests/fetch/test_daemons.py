@@ -1,0 +1,123 @@
+"""Threads that wait for servers come when there is work and go when there is none, and nobody waits for ever."""
+
+import logging
+import os
+import threading
+import time
+
+import pytest
+
+from datasets_core import due
+from datasets_core.errors import DownloadError
+from datasets_core.fetch import daemons
+from datasets_core.fetch.daemons import Daemons, Patience, StoppedError
+
+
+@pytest.fixture
+def pool():
+    made = Daemons("test-daemons", lambda: 2)
+    yield made
+    made.close(5)
+
+
+def _threads():
+    return [thread for thread in threading.enumerate() if thread.name == "test-daemons"]
+
+
+def test_work_is_done_in_order_by_no_more_threads_than_may_be(pool):
+    gate, seen = threading.Semaphore(0), []
+
+    def work(number):
+        assert gate.acquire(timeout=10)
+        seen.append(number)
+        return number
+
+    jobs = [pool.submit(lambda number=number: work(number)) for number in range(6)]
+    assert len(_threads()) == 2
+    for _ in jobs:
+        gate.release()
+    assert [Patience("x", 1).waited_for(job) for job in jobs] == list(range(6))
+    assert sorted(seen) == list(range(6))
+
+
+def test_idle_threads_go(pool, monkeypatch):
+    monkeypatch.setattr(daemons, "_IDLE_SECONDS", 0.01)
+    Patience("x", 1).waited_for(pool.submit(lambda: None))
+    for thread in _threads():
+        thread.join(5)
+    assert _threads() == []
+    assert Patience("x", 1).waited_for(pool.submit(lambda: 5)) == 5
+
+
+def test_what_work_raises_is_raised_where_it_is_waited_for(pool):
+    with pytest.raises(ZeroDivisionError):
+        Patience("x", 1).waited_for(pool.submit(lambda: 1 / 0))
+
+
+def test_too_long_a_wait_is_an_error_that_names_what_for(pool):
+    ended = threading.Event()
+    patience = Patience("http://h/a", 5_000, seconds=0.05)
+    patience.on_stop(ended.set)
+    job = pool.submit(lambda: ended.wait(10))
+    with pytest.raises(DownloadError, match=r"http://h/a: 0 of 5,000 bytes came in 0 seconds.*stream_timeout_seconds"):
+        patience.waited_for(job, pool)
+    assert job.done.wait(5)
+    with pytest.raises(StoppedError):
+        patience.told(1)
+
+
+def test_a_thread_that_never_ends_keeps_no_place(pool):
+    gate = threading.Event()
+    for _ in range(2):
+        with pytest.raises(DownloadError):
+            Patience("x", 1, seconds=0.01).waited_for(pool.submit(lambda: gate.wait(10)), pool)
+    assert Patience("x", 1).waited_for(pool.submit(lambda: 7)) == 7
+    gate.set()
+
+
+def test_a_wait_while_bytes_come_is_none(pool):
+    patience = Patience("x", 1 << 20, seconds=0.2)
+
+    def work():
+        for _ in range(6):
+            time.sleep(0.05)
+            patience.told(1 << 16)
+        return "all"
+
+    assert patience.waited_for(pool.submit(work)) == "all"
+
+
+def test_a_long_wait_is_said_in_the_log(pool, monkeypatch, caplog):
+    monkeypatch.setattr(daemons, "_LOG_SECONDS", 0.02)
+    gate = threading.Event()
+    with caplog.at_level(logging.WARNING), pytest.raises(DownloadError):
+        Patience("http://h/a", 10, seconds=0.1).waited_for(pool.submit(lambda: gate.wait(10)), pool)
+    gate.set()
+    assert "Waiting for http://h/a: 0 of 10 bytes came" in caplog.text
+
+
+def test_pauses_do_not_count(pool):
+    patience = Patience("x", 1, seconds=0.1)
+
+    def work():
+        patience.pauses(10, "the server is busy")
+        time.sleep(0.3)
+        return 1
+
+    assert patience.waited_for(pool.submit(work)) == 1
+
+
+def test_the_time_of_the_work_around_holds(pool):
+    gate = threading.Event()
+    with pytest.raises(due.Overdue):
+        due.done_by(time.monotonic() + 0.05, lambda: Patience("x", 1).waited_for(pool.submit(lambda: gate.wait(10)), pool))
+    gate.set()
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(pool):
+    Patience("x", 1).waited_for(pool.submit(lambda: None))
+    pid = os.fork()
+    if not pid:
+        os._exit(Patience("x", 1).waited_for(pool.submit(lambda: 7)))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
