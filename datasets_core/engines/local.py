@@ -196,10 +196,11 @@ class _Worker:
 
 def _begin(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
-    threading.Thread(target=_end_with, args=(parent,), daemon=True, name="datasets_core-orphan-check").start()
+    threading.Thread(target=end_with, args=(parent,), daemon=True, name="datasets_core-orphan-check").start()
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
+    """End this process as soon as its parent is another one: its own is gone."""
     while os.getppid() == parent:
         time.sleep(_ORPHAN_CHECK_SECONDS)
     os._exit(1)
@@ -212,18 +213,19 @@ def _work(sent: bytes, job: bytes) -> bytes:
             result = function(cloudpickle.loads(job))
         return bytes(cloudpickle.dumps(result))
     except BaseException as error:
-        return bytes(cloudpickle.dumps(_Failure.of(error)))
+        return bytes(cloudpickle.dumps(Failure.of(error)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Failure:
+class Failure:
     """An exception on its way to the parent, with what caused it, which pickle alone would lose."""
 
     pickled: bytes
-    cause: _Failure | None
+    cause: Failure | None
 
     @classmethod
-    def of(cls, error: BaseException) -> _Failure:
+    def of(cls, error: BaseException) -> Failure:
+        """The exception, ready to be sent."""
         error.add_note("In a worker process:\n" + "".join(traceback.format_tb(error.__traceback__)).rstrip())
         cause = error.__cause__
         pickled = _pickled(error)
@@ -233,6 +235,7 @@ class _Failure:
         return cls(pickled, cls.of(cause) if cause is not None and cause is not error else None)
 
     def error(self) -> BaseException:
+        """The exception, as it was."""
         error: BaseException = cloudpickle.loads(self.pickled)
         if self.cause is not None:
             error.__cause__ = self.cause.error()
@@ -291,7 +294,7 @@ def _unpack(future: Future[bytes], index: int, total: int, function: Callable[..
             f"want of memory. Run again with a smaller num_proc; finished jobs are kept.",
             job=index,
         ) from error
-    if isinstance(received, _Failure):
+    if isinstance(received, Failure):
         raise received.error()
     result: R = received
     return result
