@@ -236,6 +236,12 @@ class ParquetBlocks:
                 raise self._source.fault(f"cannot be read as Parquet ({reason})", advice=_ADVICE)
         return found
 
+    def num_bytes(self, block: int, columns: Sequence[str] | None) -> int | None:
+        """See `BlockFile.num_bytes`."""
+        if self._footer is None and not self.is_local:
+            return None
+        return sum(stop - start for start, stop in self.needed(block, columns))
+
     def fetch(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, Any]]:
         """See `BlockFile.fetch`: pairs of the place of some bytes in the file, and these."""
         needed, tail = self.needed(block, columns), self._tail

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.errors import ConfigurationError, DataFilesWarning
+from datasets_core.building.live_marks import Mark
+from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetsCoreError
 from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.remote import RemoteFile
@@ -20,11 +22,14 @@ from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
 from datasets_core.files import is_url
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.patterns import match
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.redact import redact
-from datasets_core.stream.block_files import BlockFile
-from datasets_core.stream.steps import Step
 
 from ._source import Source
+
+if TYPE_CHECKING:
+    from datasets_core.stream.block_files import BlockFile
+    from datasets_core.stream.steps import Step
 
 _ARCHIVES = frozenset({"zip", "tar", "rar", "7z"})
 _SHOWN = 5
@@ -41,7 +46,10 @@ class FileBuilder(ArrowBasedBuilder):
     seeks: ClassVar[bool] = False
     streams: ClassVar[bool] = False
     """Whether `read` can do with `Source.open`, and so without a local file."""
+    has_marks: ClassVar[bool] = False
+    """Whether it has `read_live`."""
     config: Any
+    _begins: tuple[Mark | None] | None = None
 
     def _info(self) -> DatasetInfo:
         return DatasetInfo(features=self.config.features)
@@ -163,6 +171,22 @@ class FileBuilder(ArrowBasedBuilder):
         """What is done to the rows of such files, before they are those of the dataset."""
         return ()
 
+    def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
+        """See `Hooks.file_blocks`: as a stream of the files finds them."""
+        files = self.block_files(gen_kwargs)
+        if files is None or self.block_steps():
+            return None
+        found = []
+        for file in files:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # who read the rows has heard what is left out
+                    found.append(file.index())
+            except DatasetsCoreError:
+                return None
+            file.release()
+        return RowBlocks.joined([RowBlocks.of(index.rows, index.sizes, file_count=1) for index in found])
+
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """The rows of one file, in bounded memory.
 
@@ -171,6 +195,46 @@ class FileBuilder(ArrowBasedBuilder):
             schema: what is known of the columns: read with it, and raise `Reread` with a wider one where a value does not fit.
         """
         raise NotImplementedError(f"{type(self).__name__} has no read()")
+
+    def read_live(
+        self, source: Source, schema: pa.Schema | None, mark: Mark | None
+    ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
+        """The rows of one file in small blocks, each with the mark of where it begins.
+
+        Blocks and their types are the same wherever the reading begins; rows of which the types do not fit are an error at
+        once.
+
+        Args:
+            source: the file.
+            schema: what is known of the columns where the file begins.
+            mark: where to begin; None for the beginning.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no read_live()")
+
+    def reading_live(self, mark: Mark | None) -> FileBuilder:
+        """See `Hooks.reading_live`."""
+        if not self.has_marks:
+            return self
+        changed = copy.copy(self)
+        changed._begins = (mark,)
+        return changed
+
+    def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """See `Hooks.generate`."""
+        return super().generate(gen_kwargs) if self._begins is None else self._live_tables(self._begins[0], **gen_kwargs)
+
+    def _live_tables(
+        self, mark: Mark | None, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None
+    ) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
+        is_one = len(files) == 1 and (dl_manager is None or self._is_told(files[0], names[0]))
+        row, known = 0 if mark is None else mark.row, _Known(self.known_schema)
+        for number, (path, name) in enumerate(zip(files, names, strict=True)):
+            for source in self._reached(path, name, dl_manager):
+                for index, (batch, told) in enumerate(self.read_live(source, known.schema, mark if mark and mark.at else None)):
+                    yield (number, index, replace(told, row=row) if told is not None and is_one else None), batch
+                    row += batch.num_rows
+                    if not is_one:
+                        known.see(batch.schema)
 
     @property
     def _extensions(self) -> tuple[str, ...]:

@@ -89,6 +89,10 @@ class BlockFile(Protocol):
         """Which bytes (from, to) of the file a block takes: all columns that are wanted, or some of them."""
         ...
 
+    def num_bytes(self, block: int, columns: Sequence[str] | None) -> int | None:
+        """How many bytes `needed` tells; None where that would have to be asked for."""
+        ...
+
     def fetch(self, block: int, columns: Sequence[str] | None) -> Any:
         """The bytes of a block, for `read`; may be called in another thread.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.errors import DatasetsCoreError
+from datasets_core.fetch.read_ahead import ReadAhead
 from datasets_core.meta.row_blocks import Ints, RowBlocks
 from datasets_core.store.index_cache import IndexCache
 from datasets_core.stream.block_files import BlockFile, FileIndex
@@ -51,6 +53,7 @@ class BlockIndex:
         self._found: list[FileIndex] = []
         self._rows = self._sizes = self._numbers = self._firsts = self._owners = self.ends = np.zeros(0, np.int64)
         self._is_looked_up, self._unsaved, self._step = False, 0, 1
+        self._failure: DatasetsCoreError | None = None
         self._recent: OrderedDict[int, None] = OrderedDict()
         self.is_shown = False  # the structure was given away, or rows were
 
@@ -98,6 +101,10 @@ class BlockIndex:
                 self._grow(None)
         return self.num_known_rows
 
+    def retry(self) -> None:
+        """Ask the file again that failed last."""
+        self._failure = None
+
     def first_schema(self) -> pa.Schema | None:
         """The schema of the first file that has one; None where none has."""
         with self._lock:
@@ -114,6 +121,8 @@ class BlockIndex:
 
     def _grow(self, count: int | None) -> None:
         """Learn of more files: of few at first, where few may tell enough."""
+        if self._failure is not None:
+            raise self._failure.with_traceback(None)
         first = len(self._found)
         step = _MOST_AT_A_TIME if count is None else min(self._step, _MOST_AT_A_TIME)
         if count is not None and first:  # as many as it takes if the others are like those before
@@ -128,6 +137,9 @@ class BlockIndex:
                 self._opened(first + len(indexes) - 1)
                 if count is not None and self.num_known_rows + sum(each.num_rows for each in indexes) >= count:
                     break
+        except DatasetsCoreError as error:
+            self._failure = error
+            raise
         finally:
             self._add(indexes)
         self._unsaved += len(indexes)
@@ -240,7 +252,15 @@ class BlockIndex:
         return self._owners[blocks], self._firsts[blocks] + inside
 
 
-def _side_by_side(calls: Sequence[Callable[[], FileIndex]]) -> Any:
+def _side_by_side(calls: Sequence[Callable[[], FileIndex]]) -> Iterator[FileIndex]:
     """The results of calls, in order; made at the same time where there are several."""
-    for call in calls:
-        yield call()
+    if len(calls) == 1:
+        yield calls[0]()
+        return
+    ahead: ReadAhead[FileIndex] = ReadAhead(len(calls), len(calls))
+    try:
+        ahead.want((number, 1, call) for number, call in enumerate(calls))
+        for number in range(len(calls)):
+            yield ahead.take(number)
+    finally:
+        ahead.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.config import settings
+from datasets_core.errors import DatasetsCoreError
+from datasets_core.fetch.read_ahead import ReadAhead
 from datasets_core.meta.row_blocks import Ints
 
 Key: TypeAlias = tuple[int, int]
@@ -27,7 +29,7 @@ class Wanted(NamedTuple):
     """A block to be read.
 
     Attributes:
-        num_bytes: that it takes to fetch.
+        num_bytes: that it takes to fetch, as far as that is known.
         is_local: it is on this disk.
         fetch: gives its bytes.
         pieces: gives its rows, of the bytes that were fetched, or (None) as they are decoded.
@@ -67,15 +69,6 @@ class _Decoded:
         self.next += 1
 
 
-class ReadAhead:
-    def __init__(self, budget: int, threads: int) -> None: ...
-    def want(self, asked: Any) -> None: ...
-    def take(self, key: Any, fetch: Any) -> Any:
-        return fetch()
-
-    def close(self) -> None: ...
-
-
 class BlockReader:
     """Reads blocks, in bounded memory; belongs to one process.
 
@@ -86,10 +79,10 @@ class BlockReader:
     def __init__(self, wanted: Callable[[Key], Wanted]) -> None:
         self._wanted = wanted
         budget = settings().stream_memory_bytes
-        self._most_decoded, most_fetched = int(budget * _DECODED_SHARE), int(budget * _FETCHED_SHARE)
+        self._most_decoded, self._most_fetched = int(budget * _DECODED_SHARE), int(budget * _FETCHED_SHARE)
         self._largest = int(budget * _LARGEST_SHARE)
         self._held: OrderedDict[Key, _Decoded] = OrderedDict()
-        self._ahead = ReadAhead(most_fetched, settings().stream_threads)
+        self._ahead = ReadAhead[Any](self._most_fetched, settings().stream_threads)
         self._lock = threading.RLock()
         self.pid = os.getpid()
 
@@ -104,16 +97,27 @@ class BlockReader:
         """Whether the block, or its beginning, is decoded."""
         return key in self._held
 
-    def expect(self, keys: Sequence[Key]) -> None:
+    def expect(self, keys: Iterable[Key]) -> None:
         """Fetch these blocks, in this order, before they are read."""
-        asked = []
+        with self._lock:
+            self._ahead.want(self._asked(keys))
+
+    def _asked(self, keys: Iterable[Key]) -> Iterator[tuple[Key, int, Callable[[], Any]]]:
+        size = 0
         for key in keys:
             if key in self._held:
                 continue
-            wanted = self._wanted(key)
-            if not wanted.is_local and wanted.num_bytes <= self._largest:
-                asked.append((key, wanted.num_bytes, wanted.fetch))
-        self._ahead.want(asked)
+            try:
+                wanted = self._wanted(key)
+            except DatasetsCoreError:  # which is raised when its rows are asked for: those before it come first
+                return
+            if wanted.is_local:
+                continue
+            if wanted.num_bytes <= self._largest:
+                yield key, wanted.num_bytes, wanted.fetch
+            size += wanted.num_bytes
+            if size > 2 * self._most_fetched:
+                return
 
     def rows(self, key: Key, rows: Ints) -> pa.RecordBatch:
         """Some rows of a block, in the order in which they are asked for.

@@ -12,6 +12,7 @@ import numpy as np
 
 from datasets_core.engines.in_order import Pace, ahead_of, in_order
 from datasets_core.engines.worker_pool import WorkerPool
+from datasets_core.errors import DatasetsCoreError
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
@@ -149,6 +150,7 @@ class Ordered:
         self._top: Layer | RowsByPlace = orders[-1] if orders else source  # type: ignore[assignment]
         kind: Any = type(source)
         self._is_told = kind.expect is not Placed.expect
+        self._features_of = getattr(source, "features_of", None)  # of rows whose types are wider than those of all
         self._mixes = any(layer.mixes for layer in orders)  # type: ignore[union-attr]
 
     @property
@@ -263,16 +265,15 @@ class Ordered:
                 yield Delivery(block, piece.numbers, first, (first + 1).__add__, partial(self._origins, piece)), piece
                 start, place = start + len(piece.numbers), place + len(piece.places)
 
-    def _read(
-        self, state: State, size: int | None, read: Callable[[_Way], Block]
-    ) -> Iterator[tuple[Delivery, _Way]]:
+    def _read(self, state: State, size: int | None, read: Callable[[_Way], Block]) -> Iterator[tuple[Delivery, _Way]]:
         start, step = int(state), size or _FIRST_ROWS
-        located, begin = self._located(start, start, step), start
+        is_whole = size is not None
+        located, begin = self._located(start, start, step, is_whole=is_whole), start
         while located.count:
             begun = time.perf_counter()
             stop = start + step
             if located.stop < stop and (size is not None or located.stop == start):
-                located = self._located(begin, start, step)
+                located = self._located(begin, start, step, is_whole=is_whole)
             if located.stop == start:
                 return
             way = located.part(start, min(stop, located.stop))
@@ -284,20 +285,35 @@ class Ordered:
                 step = self._next_step(step, block, time.perf_counter() - begun)
             start += len(way.numbers)
 
-    def _located(self, begin: int, start: int, step: int) -> _Located:
+    def _located(self, begin: int, start: int, step: int, *, is_whole: bool) -> _Located:
         """Where rows from `start` on stand: more of them the more were delivered; the source learns what comes behind, too.
+
+        Rows that cannot be had, since a file is broken, spoil none of those before them.
 
         Args:
             begin: where the delivery of rows began.
             start: the first row.
             step: rows that are delivered at once.
+            is_whole: not fewer of them.
         """
         ahead = max(step, 4 * (start - begin))
-        stop = self.reach(start + max(step, min(_MOST_LOCATED, ahead)))
+        stop = self._reached(start, max(step, min(_MOST_LOCATED, ahead)), step if is_whole else 1)
         located = _Located(start, self._way(self._numbers(run_of(start, max(start, stop)))))
         if located.count and self._is_told:
-            self._expect(located, self.reach(stop + min(_MOST_AHEAD, ahead)))
+            self._expect(located, self._reached(stop, min(_MOST_AHEAD, ahead), 0))
         return located
+
+    def _reached(self, start: int, count: int, least: int) -> int:
+        """`reach` of `count` rows behind `start`, or of fewer, but not fewer than `least`, where those behind cannot be had."""
+        while True:
+            try:
+                return self.reach(start + count)
+            except DatasetsCoreError:
+                if count <= least:
+                    raise
+                if count == 1:
+                    return start
+                count = max(least, count // 2)
 
     def _expect(self, located: _Located, stop: int) -> None:
         """Tell the source what is read next, and some rows of those behind it, up to `stop`."""
@@ -366,7 +382,10 @@ class Ordered:
         return self._source.origins(way.places, way.turns)
 
     def _raw(self, way: _Way) -> Block:
-        return ArrowBlock(self._source.read(way.places, way.turns), self._kinds)
+        batch = self._source.read(way.places, way.turns)
+        found = None if self._features_of is None else self._features_of(batch.schema)
+        kinds = self._kinds if found is None else self._kinds.kept.setdefault(("of", id(found)), self._kinds.of(found))
+        return ArrowBlock(batch, kinds)
 
     def _block(self, way: _Way) -> Block:
         return self._made(self._raw(way), way)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from datasets_core.stream.block_fit import BlockFit
 from datasets_core.stream.block_index import BlockIndex
 from datasets_core.stream.block_reader import BlockReader, Key, Wanted, gathered
 from datasets_core.stream.node import Node, Ordered
-from datasets_core.stream.rows_by_place import OneOrder, Origins
+from datasets_core.stream.rows_by_place import OneOrder, Origins, RowsByPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class RowsOfBlocks(OneOrder):
     # -- columns -------------------------------------------------------------------------------------------------------
 
     @property
-    def features(self) -> Features | None:  # type: ignore[override]
+    def features(self) -> Features | None:
         """Of the columns; None as long as only a file could tell that nobody asked."""
         fit = self._own.fit if self.wanted is None else self._fit()
         return None if fit is None else fit.features
@@ -86,8 +86,10 @@ class RowsOfBlocks(OneOrder):
 
     def root(self, epoch: int) -> Node:
         """What gives the rows of an epoch."""
+        for part in self.parts:
+            part.index.retry()
         self._fit()
-        return Ordered(self, (), epoch)
+        return Ordered(cast(RowsByPlace, self), (), epoch)
 
     def features_of(self, schema: pa.Schema) -> Features | None:
         """The features of rows that were read, where they are not those of all: a file has wider types than the first one."""
@@ -197,7 +199,7 @@ class RowsOfBlocks(OneOrder):
             return
         blocks, _ = self._located(places)
         _, firsts = np.unique(blocks, return_index=True)
-        self._reader().expect([_key(int(blocks[first])) for first in np.sort(firsts).tolist()])
+        self._reader().expect(_key(block) for block in blocks[np.sort(firsts)].tolist())
 
     def near(self, place: int, epoch: int) -> int:
         """See `RowsByPlace.near`."""
@@ -230,7 +232,9 @@ class RowsOfBlocks(OneOrder):
         index, fit = self.parts[number].index, self._fit()
         file, inside = index.file_of(block), index.number_of(block)
         found = fit.of(index.schema_of(block), file.name)
-        size = sum(stop - start for start, stop in file.needed(inside, found.columns))
+        size = file.num_bytes(inside, found.columns)
+        if size is None:
+            size = index.size_of(block)[1]
         pieces = partial(fit.pieces, file, inside, found, index.first_of(block))
         return Wanted(size, file.is_local, partial(file.fetch, inside, found.columns), pieces)
 

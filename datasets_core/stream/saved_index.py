@@ -18,7 +18,12 @@ def to_bytes(indexes: Sequence[FileIndex]) -> bytes:
     [[2, 3], [2, 3]]
     """
     schemas: dict[bytes, int] = {}
-    used = [schemas.setdefault(index.schema.serialize().to_pybytes(), len(schemas)) for index in indexes]
+    serial: dict[int, bytes] = {}
+    used = []
+    for index in indexes:
+        assert index.schema is not None
+        text = serial.get(id(index.schema)) or serial.setdefault(id(index.schema), index.schema.serialize().to_pybytes())
+        used.append(schemas.setdefault(text, len(schemas)))
     files = pa.record_batch(
         {
             "blocks": pa.array([len(index.rows) for index in indexes], pa.int64()),
@@ -50,6 +55,9 @@ def from_bytes(data: bytes | None) -> list[FileIndex]:
         cuts = np.cumsum(counts)[:-1]
         parts = [np.split(blocks[name].to_numpy().astype(np.int64), cuts) for name in _COLUMNS]
         told = zip(files["schema"].to_pylist(), files["size"].to_pylist(), files["tag"].to_pylist(), *parts, strict=True)
-        return [FileIndex(known[schema], *each, (size, tag)) for schema, size, tag, *each in told]
+        return [
+            FileIndex(known[schema], rows, sizes, numbers, firsts, (size, tag))
+            for schema, size, tag, rows, sizes, numbers, firsts in told
+        ]
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError):
         return []
