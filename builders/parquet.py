@@ -8,13 +8,14 @@ import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pyarrow as pa
 
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError
 from datasets_core.features.schema import Features
+from datasets_core.meta.row_blocks import RowBlocks
 
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
@@ -90,6 +91,7 @@ class Parquet(FileBuilder):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._groups: dict[str, Groups] = {}  # rows and bytes of the row groups of what was read
         columns, features = self.config.columns, self.info.features
         if columns is not None and features is not None:
             self.info.features = Features({name: features[name] for name in columns if name in features})
@@ -103,8 +105,9 @@ class Parquet(FileBuilder):
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""
         options = self.config
+        groups = self._groups[source.path] = []
         try:
-            yield from read_parquet(source, options)
+            yield from read_parquet(source, options, groups)
         except FileFormatError as error:
             if options.on_bad_files == "error":
                 raise
@@ -112,9 +115,25 @@ class Parquet(FileBuilder):
                 warnings.warn(f"Rows are left out: {error}", stacklevel=2)
             logger.info("Left out: %s", error)
 
+    def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
+        """See `Hooks.file_blocks`: as a stream finds them, of files that were just read, so that no footer is read twice."""
+        known, self._groups = self._groups, {}
+        groups = [known.get(os.fspath(path), []) for path in gen_kwargs["files"]]
+        parts = [RowBlocks.of([rows for rows, _ in each], [size for _, size in each], file_count=1) for each in groups]
+        return RowBlocks.joined(parts)
 
-def read_parquet(source: Source, options: ParquetConfig) -> Iterator[pa.RecordBatch]:
+
+Groups: TypeAlias = list[tuple[int, int]]
+"""Rows and decoded bytes of each row group."""
+
+
+def read_parquet(source: Source, options: ParquetConfig, groups: Groups | None = None) -> Iterator[pa.RecordBatch]:
     """The rows of a Parquet file; at least one batch, if an empty one.
+
+    Args:
+        source: the file.
+        options: what to read of it.
+        groups: is told the row groups; not where a filter leaves rows out.
 
     Raises:
         FileFormatError: the file is cut, altered, or no Parquet file; a column is not in it.
@@ -122,10 +141,10 @@ def read_parquet(source: Source, options: ParquetConfig) -> Iterator[pa.RecordBa
     if source.remote is not None and _scans(options):
         source = Source(os.fspath(source.remote), source.name)
     with contextlib.closing(Window(source)) if source.remote is not None else open(source.path, "rb") as handle:
-        yield from _read(source, options, handle)
+        yield from _read(source, options, handle, groups)
 
 
-def _read(source: Source, options: ParquetConfig, handle: Any) -> Iterator[pa.RecordBatch]:
+def _read(source: Source, options: ParquetConfig, handle: Any, told: Groups | None) -> Iterator[pa.RecordBatch]:
     head = handle.read(4096)
     if not head.startswith(_MAGIC):
         if not head:
@@ -134,7 +153,7 @@ def _read(source: Source, options: ParquetConfig, handle: Any) -> Iterator[pa.Re
             refuse_foreign(source, head, "a Parquet file")
     row = 0
     try:
-        schema, batches = _filtered(source, options) if _scans(options) else _plain(source, options, handle)
+        schema, batches = _filtered(source, options) if _scans(options) else _plain(source, options, handle, told)
         look_at_names(schema)
         if (twice := repeated(schema.names)) is not None:
             raise ValueError(f"two of its columns are named {twice!r}")
@@ -156,7 +175,9 @@ def _scans(options: ParquetConfig) -> bool:
     return options.filters is not None or options.fragment_scan_options is not None
 
 
-def _plain(source: Source, options: ParquetConfig, handle: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _plain(
+    source: Source, options: ParquetConfig, handle: Any, told: Groups | None
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
 
     file = pq.ParquetFile(  # not mapped: a mapped file that is cut while it is read kills the process
@@ -166,6 +187,9 @@ def _plain(source: Source, options: ParquetConfig, handle: Any) -> tuple[pa.Sche
         buffer_size=_BUFFER_BYTES,
         page_checksum_verification=True,
     )
+    if told is not None:
+        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+        told.extend((group.num_rows, group.total_byte_size) for group in groups)
     schema = file.schema_arrow
     columns = _columns(source, schema, options.columns)
     if columns is not None:
