@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,17 +22,25 @@ from datasets_core.rows.lineage import Lineage
 from datasets_core.store.beside import beside
 from datasets_core.store.table import Ints, RowTable
 
+if TYPE_CHECKING:
+    from datasets_core.stream.iterable import IterableDataset
+    from datasets_core.stream.mixture import Weights
+
+T = TypeVar("T", bound="Dataset | IterableDataset")
+
 
 def concatenate_datasets(
-    dsets: Iterable[Dataset], info: DatasetInfo | None = None, split: str | NamedSplit | None = None, axis: int = 0
-) -> Dataset:
+    dsets: Iterable[T], info: DatasetInfo | None = None, split: str | NamedSplit | None = None, axis: int = 0
+) -> T:
     """The rows of several datasets, one after the other; with `axis=1` their columns, side by side.  No row is copied.
 
     One after the other, a column that a dataset lacks is None in its rows, as is a field of a struct, and a column of nulls
     takes the type that the others have. A dataset without rows does not count.
 
+    Streams become a stream.  Side by side, the columns of one that has ended are None until all have.
+
     Args:
-        dsets: the datasets.
+        dsets: the datasets, or the streams.
         info: what is known of the result; None: what is known of them.
         split: the split that the result is.
         axis: 0 for rows, 1 for columns.
@@ -43,52 +52,72 @@ def concatenate_datasets(
     Raises:
         ConfigurationError: no dataset, or (`axis=1`) datasets of different lengths or with the same column.
         CastError: a column that has different types.
-        ArgumentTypeError: something that is no dataset.
+        ArgumentTypeError: something that is no dataset, or datasets and streams together.
     """
     given = _checked(dsets, "concatenate")
     if axis not in (0, 1):
         raise ConfigurationError(f"axis={axis!r} is no direction. Give 0 for rows or 1 for columns.")
-    datasets = [dataset for dataset in given if dataset.num_rows] or given[:1]
-    return _below(datasets, info, split) if axis == 0 else _side_by_side(datasets, info, split)
+    if not isinstance(given[0], Dataset):
+        from datasets_core.dataset.combined_streams import concatenated  # 9 ms that rows by number do without
+
+        return cast("T", concatenated(given, info, split, axis))
+    datasets: list[Dataset] = [dataset for dataset in given if dataset.num_rows] or given[:1]
+    return cast("T", _below(datasets, info, split) if axis == 0 else _side_by_side(datasets, info, split))
 
 
 def interleave_datasets(
-    datasets: Iterable[Dataset],
-    probabilities: Sequence[float] | None = None,
+    datasets: Iterable[T],
+    probabilities: Weights | None = None,
     seed: int | None = None,
     info: DatasetInfo | None = None,
     split: str | NamedSplit | None = None,
     stopping_strategy: str = "first_exhausted",
-) -> Dataset:
+) -> T:
     """The rows of several datasets that take turns: in order, or drawn by chance.
 
+    Streams are drawn so that each has come as often as it should, less than one row more or less: at every row, where the
+    probabilities are percents or other parts of a thousand at most, and else at the ends of blocks of 256 rows or more.  The
+    order is computed: it depends on the probabilities, the seed and the epoch alone, and a state is exact.
+
     Args:
-        datasets: the datasets; their columns are brought together as `concatenate_datasets` does it.
-        probabilities: how often each is drawn; None: they take turns.
-        seed: where chance begins: the same rows for the same seed.
+        datasets: the datasets, or the streams; their columns are brought together as `concatenate_datasets` does it.
+        probabilities: how often each is drawn; None: they take turns.  Of streams they may change: `{0: [0.9, 0.1],
+            5000: [0.5, 0.5]}` draws by the first up to row 5000, and then by the others.
+        seed: where chance begins: the same rows for the same seed.  None: anywhere; for streams: 0, so that all processes of a
+            training read the same.
         info: what is known of the result; None: what is known of them.
         split: the split that the result is.
         stopping_strategy: "first_exhausted" ends with the dataset that ends first; "all_exhausted" ends when every row was
             there, and begins the shorter ones again; "all_exhausted_without_replacement" passes over those that have ended.
+            A stream ends behind its last row; of streams that are divided, each part ends by itself.
 
     >>> first, second = Dataset.from_dict({"a": [1, 2, 3]}), Dataset.from_dict({"a": [10, 20]})
     >>> interleave_datasets([first, second])["a"][:]
     [1, 10, 2, 20]
     >>> interleave_datasets([first, second], stopping_strategy="all_exhausted_without_replacement")["a"][:]
     [1, 10, 2, 20, 3]
+    >>> streams = [first.to_iterable_dataset(), second.to_iterable_dataset()]
+    >>> list(interleave_datasets(streams, probabilities=[0.5, 0.5], seed=1)["a"])
+    [1, 10, 2, 20]
 
     Raises:
         ConfigurationError: no dataset, an unknown strategy, or probabilities that are none or leave rows out for ever.
         CastError: a column that has different types.
-        ArgumentTypeError: something that is no dataset.
+        ArgumentTypeError: something that is no dataset, or datasets and streams together.
     """
     given = _checked(datasets, "interleave")
+    if not isinstance(given[0], Dataset):
+        from datasets_core.dataset.combined_streams import taking_turns  # see concatenate_datasets
+
+        return cast("T", taking_turns(given, probabilities, seed, info, split, stopping_strategy))
+    if isinstance(probabilities, Mapping):
+        raise ArgumentTypeError("probabilities= by row are for streams. Give one number for each dataset.")
     rows = interleaved([dataset.num_rows for dataset in given], probabilities, seed, stopping_strategy)
-    return concatenate_datasets(given, info, split)._selected(rows)
+    return cast("T", _below([*given], info, split)._selected(rows))
 
 
-def _checked(datasets: Iterable[Dataset], verb: str) -> list[Dataset]:
-    if isinstance(datasets, (Dataset, str)) or not isinstance(datasets, Iterable):
+def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
+    if isinstance(datasets, (Dataset, str)) or not isinstance(datasets, Iterable) or _is_stream(datasets):
         raise ArgumentTypeError(f"Cannot {verb} {type(datasets).__name__}. Give a list of datasets.")
     if isinstance(datasets, Mapping):
         raise ArgumentTypeError(f"Cannot {verb} a dictionary of datasets. Give the list of its values: list(splits.values()).")
@@ -101,9 +130,21 @@ def _checked(datasets: Iterable[Dataset], verb: str) -> list[Dataset]:
                 f"Element {place} is a dictionary of datasets, with the splits {', '.join(map(repr, dataset)) or 'none'}. "
                 "Pick one of them."
             )
-        if not isinstance(dataset, Dataset):
+        if not isinstance(dataset, Dataset) and not _is_stream(dataset):
             raise ArgumentTypeError(f"Element {place} is of type {type(dataset).__name__}, no Dataset. Give datasets only.")
+        if isinstance(dataset, Dataset) != isinstance(listed[0], Dataset):
+            kinds = "a Dataset", "a stream"
+            one, other = kinds if isinstance(dataset, Dataset) else kinds[::-1]
+            raise ArgumentTypeError(
+                f"Element {place} is {one}, and element 0 is {other}. Make streams of all, by to_iterable_dataset()."
+            )
     return listed
+
+
+def _is_stream(given: Any) -> bool:
+    """Whether it is an `IterableDataset`, without loading what makes streams: nobody has one who has not loaded that."""
+    module = sys.modules.get("datasets_core.stream.iterable")
+    return module is not None and isinstance(given, module.IterableDataset)
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,84 @@
+"""`Tap`: one of several streams that are read together: the rows that were fetched and not yet given, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import Any
+
+from datasets_core.stream.node import Delivery, Node, part
+from datasets_core.stream.nodes import in_turn
+
+
+class Tap:
+    """One stream, read as far as it is drawn.
+
+    Args:
+        node: its rows.
+        stood: what `stands` gave: the state before the next row, the number of times that it was begun again, and whether it
+            ended once (1) and whether it is unknown if a row follows the last one that was given (2).
+        turn: the first turn of its rows, see `in_turn`.
+    """
+
+    __slots__ = ("_blocks", "_node", "_state", "_turn", "_waiting", "has_ended", "is_unsure", "num_waiting", "rounds")
+
+    def __init__(self, node: Node, stood: list[Any], turn: int) -> None:
+        self._state, self.rounds, flags = stood
+        self.has_ended, self.is_unsure = bool(flags & 1), bool(flags & 2)
+        self._node, self._turn = node, turn
+        self._blocks: Iterator[Delivery] | None = None
+        self._waiting: list[Delivery] = []
+        self.num_waiting = 0
+
+    @staticmethod
+    def begun(node: Node) -> list[Any]:
+        """Where a tap stands before its first row."""
+        return [node.start, 0, 0]
+
+    @property
+    def stands(self) -> list[Any]:
+        """Where it stands: behind the rows that were given."""
+        state = self._waiting[0].before if self._waiting else self._state
+        return [state, self.rounds, self.has_ended + 2 * (self.is_unsure and not self._waiting)]
+
+    def pull(self) -> bool:
+        """Have rows wait, if there are any more; whether there are."""
+        if self._blocks is None:
+            node = in_turn(self._node, self._turn + self.rounds) if self.rounds else self._node
+            self._blocks = iter(node.blocks(self._state))
+        delivery = next(self._blocks, None)
+        self.is_unsure = False
+        if delivery is None:
+            return False
+        self._waiting.append(delivery)
+        self.num_waiting += delivery.block.num_rows
+        return True
+
+    def given(self, count: int) -> list[Delivery]:
+        """The next rows, of those that wait."""
+        found: list[Delivery] = []
+        self.num_waiting -= count
+        while count:
+            first = self._waiting.pop(0)
+            rows = first.block.num_rows
+            if rows > count:
+                self._waiting.insert(0, part(first, count, rows))
+                first = part(first, 0, count)
+            found.append(first)
+            count -= first.block.num_rows
+        if found:
+            self._state = found[-1].after(found[-1].block.num_rows - 1)
+            self.is_unsure = not self._waiting
+        return found
+
+    def end(self, *, begins_again: bool) -> None:
+        """Note that no row follows; it may begin again."""
+        self.has_ended = True
+        self.close()
+        if begins_again:
+            self._state, self.rounds = self._node.start, self.rounds + 1
+
+    def close(self) -> None:
+        """Let go of what reads the rows."""
+        if isinstance(self._blocks, Generator):
+            self._blocks.close()
+        self._blocks = None

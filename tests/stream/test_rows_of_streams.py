@@ -1,0 +1,73 @@
+"""Several streams as one source: their columns together, their states, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.rows_of_streams import Beside, Chain, Mixture, rows_of_streams
+
+
+def _stream(**columns: list[Any]) -> IterableDataset:
+    return IterableDataset.from_dict(columns)
+
+
+def _one(*streams: IterableDataset, joining: Any = None) -> IterableDataset:
+    return IterableDataset(rows_of_streams([stream._plan for stream in streams], joining or Chain()))
+
+
+def test_what_a_stream_lacks_is_none() -> None:
+    both = _one(_stream(a=[1]), _stream(b=["x"]))
+
+    assert list(both) == [{"a": 1, "b": None}, {"a": None, "b": "x"}]
+    assert both.column_names == ["a", "b"]
+
+
+def test_columns_that_only_rows_tell_are_brought_together_too() -> None:
+    both = _one(_stream(a=[1]), _stream(b=[2, 3]).map(lambda row: {"c": row["b"] * 10}))
+
+    assert both.features is None
+    assert list(both) == [{"a": 1, "b": None, "c": None}, {"a": None, "b": 2, "c": 20}, {"a": None, "b": 3, "c": 30}]
+
+
+def test_columns_of_different_types_are_named() -> None:
+    with pytest.raises(CastError, match=r"Column 'a' is .* in dataset 1 and .* in dataset 0"):
+        _one(_stream(a=[1]), _stream(a=["x"]))
+
+
+def test_columns_side_by_side_have_names_of_their_own() -> None:
+    with pytest.raises(ConfigurationError, match="Column 'a' is in dataset 0 and in dataset 1"):
+        _one(_stream(a=[1]), _stream(a=["x"]), joining=Beside())
+
+
+def test_behind_the_end_of_one_its_columns_are_none() -> None:
+    assert list(_one(_stream(a=[1]), _stream(b=[2, 3]), joining=Beside())) == [{"a": 1, "b": 2}, {"a": None, "b": 3}]
+
+
+def test_shards_are_those_of_all_or_of_the_one_that_has_fewest() -> None:
+    streams = [IterableDataset.from_list([{"a": row} for row in range(9)], num_shards=count) for count in (3, 2)]
+
+    assert _one(*streams).num_shards == 5
+    assert _one(*streams, joining=Mixture(None, 0, "first_exhausted")).num_shards == 2
+    assert _one(streams[0], _stream(b=[1, 2]), joining=Beside()).num_shards == 1
+
+
+def test_states_of_other_streams_are_refused() -> None:
+    one = _one(_stream(a=[1]), _stream(a=[2]))
+    other = _one(_stream(a=[1]), _stream(a=[3]))
+    weighted = [_one(_stream(a=[1]), _stream(a=[2]), joining=Mixture((0.5, 0.5), seed, "all_exhausted")) for seed in (0, 1)]
+
+    signatures = {str(stream._plan.signature()) for stream in (one, other, *weighted)}
+
+    assert len(signatures) == 4
+
+
+def test_streams_are_sent_whole() -> None:
+    stream = _one(_stream(a=[1]), _stream(a=[2]))
+    list(stream)
+
+    assert list(pickle.loads(pickle.dumps(stream))) == [{"a": 1}, {"a": 2}]

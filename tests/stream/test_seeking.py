@@ -1,0 +1,52 @@
+"""Skipped by arithmetic: the state behind so many rows is one from which the same rows come as by walking."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datasets_core.stream.chained import Chained
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.mixed import Mixed
+from datasets_core.stream.mixture import Turns
+from datasets_core.stream.node import Node
+from datasets_core.stream.nodes import Rounds
+from datasets_core.stream.seeking import num_rows_of, state_behind
+from tests.stream.listed_rows import ListedRows, read
+from tests.stream.test_mixed import drawn, mixtures
+
+
+def _placed(number: int, count: int) -> Node:
+    rows = {"row": [1000 * number + row for row in range(count)]}
+    return IterableDataset.from_dict(rows)._plan.node(0)
+
+
+@given(mixtures(), st.lists(st.integers(0, 120), max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_seeking_equals_walking(mixture: tuple[list[int], Turns, str], places: list[int]) -> None:
+    lengths, turns, strategy = mixture
+    node = Mixed(tuple(_placed(number, count) for number, count in enumerate(lengths)), turns, strategy)
+    wanted = drawn(lengths, turns, strategy)
+
+    assert min(200, num_rows_of(node) or 0) == len(wanted)
+    for place in places:
+        assert read(node, state_behind(node, place), 20)[0] == wanted[place : place + 20]
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=4), st.integers(0, 25))
+@settings(deadline=None)
+def test_chains_and_rounds_are_skipped_by_arithmetic(lengths: list[int], place: int) -> None:
+    chain = Chained(tuple(_placed(number, count) for number, count in enumerate(lengths)))
+    rows = [1000 * number + row for number, count in enumerate(lengths) for row in range(count)]
+    assert read(chain, state_behind(chain, place))[0] == rows[place:]
+
+    if rows:
+        again = Rounds(chain, 3)
+        assert read(again, state_behind(again, place))[0] == (rows * 3)[place:]
+
+
+def test_what_only_shows_when_it_is_read_is_not_skipped() -> None:
+    node = Chained((ListedRows(0, 3), ListedRows(1, 3)))
+
+    assert state_behind(node, 2) is None
+    assert num_rows_of(node) is None
