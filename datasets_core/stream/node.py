@@ -297,10 +297,12 @@ class Ordered:
             is_whole: not fewer of them.
         """
         ahead = max(step, 4 * (start - begin))
+        if start == begin and self._is_told and not is_whole:  # the first row waits for no other
+            ahead, step = 0, 1
         stop = self._reached(start, max(step, min(_MOST_LOCATED, ahead)), step if is_whole else 1)
         located = _Located(start, self._way(self._numbers(run_of(start, max(start, stop)))))
         if located.count and self._is_told:
-            self._expect(located, self._reached(stop, min(_MOST_AHEAD, ahead), 0))
+            self._expect(located, self._reached(stop, min(_MOST_AHEAD, ahead), 0) if ahead else stop)
         return located
 
     def _reached(self, start: int, count: int, least: int) -> int:
