@@ -96,7 +96,7 @@ class Config:
         stream_cache_bytes: size of the disk cache of what streams fetch; 0 for none.
         stream_cache_dir: folder of that cache; "" means `ranges` in `cache_dir`.
         stream_transport: how streams read stores such as `s3://`: "default" by fsspec, "obstore" by the package of that name
-            where it is installed and knows the protocol.
+            where it knows the protocol, and the options.
         stream_timeout_seconds: how long a stream waits for bytes, with all its tries, while next to none come.
         caching: results of `map`, `filter`, `from_generator` and the like are kept and found again; False makes them anew.
     """

@@ -35,6 +35,7 @@ OWNERS = {
     "yaml": {"datasets_core.meta.card"},
     "loky": {"datasets_core.engines.local"},
     "cloudpickle": {"datasets_core.engines.local"},
+    "obstore": {"datasets_core.fetch.obstore_ranges"},
 }
 
 EVERYWHERE_LAZY = {"pandas", "torch", "tensorflow", "jax", "polars", "zstandard", "lz4"}

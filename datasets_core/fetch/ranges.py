@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from functools import partial
+from functools import cache
 
 from datasets_core import files
-from datasets_core.fetch.range_file import Bytes, FileVersion, LocalRanges, OpenedRanges, Range, RangeFile
+from datasets_core.fetch.hub_url import is_hub_url
+from datasets_core.fetch.range_file import Bytes, FileVersion, LocalRanges, Range, RangeFile
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.redact import redact
+from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
 
 __all__ = ["Bytes", "FileVersion", "Range", "RangeFile", "ranges_of"]
 
@@ -31,4 +32,10 @@ def ranges_of(path: str | os.PathLike[str]) -> RangeFile:
     text = os.fspath(path)
     if not files.is_url(text) or text.startswith("file://"):
         return LocalRanges(files.local_path(text))
-    return OpenedRanges(redact(text), partial(files.open_binary, text))
+    manager = StreamingDownloadManager() if is_hub_url(text) else _manager()  # a branch of the Hub may move on
+    remote = manager.download(text)
+    assert isinstance(remote, RemoteFile)
+    return remote.ranges()
+
+
+_manager = cache(StreamingDownloadManager)  # whose connections all of them share

@@ -25,6 +25,7 @@ from datasets_core.fetch.remote_access import Known, StreamedAccess
 from datasets_core.fetch.remote_archive import RemoteArchive, RemoteFiles
 from datasets_core.fetch.remote_bytes import Wanted, open_remote, open_store
 from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.fetch.store_ranges import store_transport
 from datasets_core.fetch.transfer import HttpSource, StoreSource
 from datasets_core.redact import redact
 
@@ -280,6 +281,8 @@ class StreamingDownloadManager(DownloadManager):
         source = self._request(url, url, Watch()).source
         if isinstance(source, HttpSource):
             return TransportRanges(HttpTransport(source, redact(url)), whole=whole)
+        if isinstance(source, StoreSource):
+            return TransportRanges(store_transport(url, source.storage_options, self._policy()), whole=whole)
         return OpenedRanges(redact(url), partial(self.stream, url))
 
     def tell_whole(self, url: str, *, is_folder: bool) -> None:

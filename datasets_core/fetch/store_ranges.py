@@ -1,0 +1,194 @@
+"""`StoreTransport`: parts of a file in a store, by fsspec: `s3://`, `gs://`, `memory://` and whatever else it knows.
+
+S3 is asked for the version that is held; any other store is asked after each part which version it has.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import DataFilesNotFoundError, DatasetsCoreError, DownloadError, FileChangedError
+from datasets_core.fetch.daemons import Patience
+from datasets_core.fetch.obstore_ranges import ObstoreTransport, obstore_options
+from datasets_core.fetch.range_file import Bytes, FileVersion, Range, check_ranges, check_same
+from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.fetch.transfer import store_errors
+from datasets_core.fetch.transports import NoRangesError, Transport
+from datasets_core.redact import redact, redact_text
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_FINAL = (FileNotFoundError, PermissionError, NotImplementedError, DatasetsCoreError, NoRangesError)
+_CONDITIONAL = ("s3", "s3a")  # whose files, once open, are asked for with If-Match
+
+
+def store_transport(url: str, options: Mapping[str, Any], policy: RetryPolicy | None = None) -> Transport:
+    """The way to a file in a store: by `obstore` where the setting `stream_transport` says so, and it can; else by fsspec.
+
+    Args:
+        url: of the file.
+        options: for the store, as fsspec takes them.
+        policy: how often to try and how long to wait; as the settings say by default.
+    """
+    if settings().stream_transport == "obstore" and (known := obstore_options(url, options)) is not None:
+        return ObstoreTransport(url, known)
+    return StoreTransport(url, options, policy=policy)
+
+
+class StoreTransport:
+    """See the module.
+
+    Args:
+        url: of the file.
+        storage_options: for the store.
+        policy: how often to try and how long to wait; as the settings say by default.
+    """
+
+    def __init__(
+        self, url: str, storage_options: Mapping[str, Any] | None = None, *, policy: RetryPolicy | None = None
+    ) -> None:
+        self._url, self._options, self._policy = url, dict(storage_options or {}), policy
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lock = threading.Lock()
+        self._found: tuple[Any, str] | None = None
+        self._opened: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_url": self._url, "_options": self._options, "_policy": self._policy}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    @property
+    def name(self) -> str:
+        """See `Transport.name`."""
+        return redact(self._url)
+
+    @property
+    def url(self) -> str:
+        """See `Transport.url`."""
+        return self._url
+
+    @property
+    def takes_many(self) -> bool:
+        """See `Transport.takes_many`: a store that waits for many answers at once itself."""
+        with store_errors(self._url):
+            store, _ = self._store()
+        return bool(store.async_impl) and not self._is_conditional
+
+    def stat(self, patience: Patience) -> FileVersion:
+        """See `Transport.stat`."""
+        return self._tried(self._version, patience)
+
+    def get_ranges(
+        self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
+    ) -> tuple[list[Bytes], FileVersion]:
+        """See `Transport.get_ranges`."""
+        return self._tried(lambda: self._get_ranges(ranges, held), patience)
+
+    def put(self, data: bytes) -> None:
+        """See `Transport.put`."""
+        with store_errors(self._url), files.new_file(self._url, self._options) as out:
+            out.write(data)
+
+    def close(self) -> None:
+        """See `Transport.close`."""
+        with self._lock:
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
+
+    # -- one try -------------------------------------------------------------------------------------------------------
+
+    def _get_ranges(self, ranges: Sequence[Range], held: FileVersion | None) -> tuple[list[Bytes], FileVersion]:
+        before = held or self._version()
+        places = [(max(0, before.size + start), before.size) if start < 0 else (start, stop) for start, stop in ranges]
+        check_ranges(self.name, places, before.size)
+        found = self._conditional(places) if self._is_conditional else self._plain(places)
+        is_short = any(len(data) != stop - start for data, (start, stop) in zip(found, places, strict=True))
+        version = before
+        if not self._is_conditional or is_short:
+            version = check_same(self.name, before, self._version())
+        if is_short:
+            raise OSError("fewer bytes came than were asked for")
+        return list(found), version
+
+    def _plain(self, places: Sequence[Range]) -> list[bytes]:
+        store, inner = self._store()
+        if store.async_impl:
+            starts, stops = [start for start, _ in places], [stop for _, stop in places]
+            found = store.cat_ranges([inner] * len(places), starts, stops, on_error="raise")
+            return [bytes(data) for data in found]
+        return [bytes(store.cat_file(inner, start=start, end=stop)) if stop > start else b"" for start, stop in places]
+
+    def _conditional(self, places: Sequence[Range]) -> list[bytes]:
+        with self._lock:
+            if self._opened is None:
+                store, inner = self._store()
+                self._opened = store.open(inner, "rb")
+            opened = self._opened
+        try:
+            return [bytes(opened._fetch_range(start, stop)) if stop > start else b"" for start, stop in places]
+        except OSError as error:
+            if type(error).__name__ == "FileExpired" or "PreconditionFailed" in str(error):
+                raise FileChangedError(self.name) from error
+            raise
+
+    @property
+    def _is_conditional(self) -> bool:
+        return self._url.partition("://")[0] in _CONDITIONAL and "::" not in self._url
+
+    def _version(self) -> FileVersion:
+        """Size and identity of what is there now, whatever was listed before."""
+        store, inner = self._store()
+        store.invalidate_cache(store._parent(inner))
+        found = files.entry(self._url, self._options)
+        if found is None:
+            raise DataFilesNotFoundError(f"{self.name} does not exist. Check the address.")
+        if found.size < 0:
+            raise NoRangesError(None)
+        return FileVersion(found.size, found.identity)
+
+    def _store(self) -> tuple[Any, str]:
+        if self._found is None:
+            self._found = files.filesystem(self._url, self._options)
+        return self._found
+
+    def _tried(self, work: Callable[[], T], patience: Patience) -> T:
+        policy = self._policy or RetryPolicy(settings().max_retries, settings().max_retry_wait_seconds)
+        failures = 0
+        while True:
+            patience.told(0)
+            try:
+                return work()
+            except _FINAL as error:
+                if isinstance(error, FileNotFoundError) and not isinstance(error, DatasetsCoreError):
+                    raise DataFilesNotFoundError(f"{self.name} does not exist. Check the address.") from error
+                if isinstance(error, (DatasetsCoreError, NoRangesError)):
+                    raise
+                raise self._failure(error) from error
+            except Exception as error:  # a store's own, of whatever class: it may pass
+                failures += 1
+                if failures >= policy.tries:
+                    raise self._failure(error) from error
+                logger.info("%s: %s; trying again (%d of %d).", self.name, _why(error), failures + 1, policy.tries)
+                seconds = policy.seconds(failures)
+                patience.pauses(seconds, _why(error))
+                policy.wait(seconds, patience.stop)
+
+    def _failure(self, error: Exception) -> DownloadError:
+        return DownloadError(self.name, _why(error))
+
+
+def _why(error: Exception) -> str:
+    return redact_text(str(error)).rstrip(".") or type(error).__name__
