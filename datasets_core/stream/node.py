@@ -30,6 +30,7 @@ _FIRST_ROWS, _MOST_ROWS, _BLOCK_BYTES = 4, 1024, 8 << 20
 _MOST_COUNTED = 1 << 40
 _MOST_LOCATED = 1 << 14  # rows are located so many at a time
 _MOST_AHEAD, _SAMPLED = 1 << 20, 1 << 11  # ... and of so many behind them some, for what is fetched ahead
+_EARLY_ROWS = 20
 _SLOW_SECONDS = 0.02  # a block that takes longer makes the next one smaller, so that rows do not wait for those behind them
 
 
@@ -181,6 +182,15 @@ class Ordered:
     def source(self) -> RowsByPlace:
         """The rows at the bottom."""
         return self._source
+
+    def places(self, numbers: Ints) -> Ints:
+        """Where the rows stand in the source that are delivered at these places."""
+        return self._way(self._numbers(numbers)).places
+
+    @property
+    def orders(self) -> tuple[Layer, ...]:
+        """The layers that say where rows stand, from the bottom up."""
+        return tuple(layer for layer in (*self._layers, *self._shares) if not _is_change(layer))  # type: ignore[misc]
 
     def structure(self) -> RowBlocks | None:
         """How the rows lie in blocks; None where they lie anywhere."""
