@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from math import lcm
 from typing import Any, TypeVar
 
 from datasets_core.dataset.dataset import Dataset
@@ -11,41 +12,82 @@ from datasets_core.errors import ConfigurationError
 from datasets_core.meta.even_splits import even_part
 from datasets_core.optional import needed
 from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.lane_places import ENDS, LANES
+from datasets_core.stream.rank_lanes import RankLanes
+from datasets_core.stream.streamed import at_least_one
 
 T = TypeVar("T", Dataset, IterableDataset)
 
 
-def split_dataset_by_node(dataset: T, rank: int, world_size: int, strategy: str = "auto") -> T:
+def split_dataset_by_node(
+    dataset: T, rank: int, world_size: int, strategy: str = "auto", *, lanes: int = LANES, ends: str = "keep"
+) -> T:
     """The rows for one of `world_size` nodes: each row is for one node.
 
-    A dataset is cut into runs of rows.  A stream is cut into its shards where their number is a multiple of `world_size`;
-    else each node takes one row of `world_size`.
+    A dataset is cut into runs of rows.  A stream is cut into `lanes` equal parts, whatever the number of nodes: node r has the
+    lanes r, r + world_size, r + 2 · world_size…, and takes a row of each in turn; in a `DataLoader` each worker has whole lanes
+    in the same way.  So the order of all nodes together is one order, and a global batch holds the same rows on any number of
+    nodes that divides `lanes`; else a step of as many rows as there are lanes does.  `merge_states` makes one state of those of
+    all nodes and workers, which is loaded into any number of them, in the middle of an epoch too.  More nodes than lanes get
+    the least multiple of `lanes` that is enough.
+
+    What is done to rows one by one or batch by batch, repetition and shuffling are done in each lane by itself, before this
+    call or behind it.  `take`, `skip` and `shard` behind it see the rows of the node: states are then for as many nodes and workers.
+
+    Uneven ends: this call never waits for another node, but a training does, and hangs if one node has a batch less.  Lanes
+    differ by one row at most, where the number of rows is known; so do nodes, if their number divides `lanes`.  With
+    `ends="keep"` every row comes once.  `ends="drop"` leaves the last rows out, fewer than `lanes`, and `ends="pad"` gives as
+    many again, so that all nodes have equally many.  Behind steps that change the number of rows, and where only reading tells
+    it, a node stops at the end of its first lane ("drop"), or repeats rows of lanes that ended until its last one has ("pad");
+    nodes can differ then, and a training has to agree on the last step.
 
     Args:
         dataset: all rows.
         rank: the number of the node, from 0.
         world_size: how many there are.
-        strategy: "auto"; for streams also "shards" or "examples", to have it one way or the other.
+        strategy: "auto"; for streams also "lanes" (the same), "shards" or "examples", to give each node a part of the shards,
+            or one row of `world_size`, as other libraries do: those do not divide anew.
+        lanes: of a stream; not to be changed within a training.
+        ends: "keep", "drop" or "pad".
 
     >>> split_dataset_by_node(Dataset.from_dict({"a": [1, 2, 3, 4]}), rank=1, world_size=2)[:]
     {'a': [3, 4]}
+    >>> stream = Dataset.from_dict({"a": [1, 2, 3, 4]}).to_iterable_dataset()
+    >>> list(split_dataset_by_node(stream, rank=1, world_size=2, lanes=2)["a"])
+    [3, 4]
 
     Raises:
-        ConfigurationError: a node or a strategy that does not exist.
+        ConfigurationError: a node, a strategy or an end that does not exist, or "drop" and "pad" where nodes cannot be even.
     """
     if strategy not in _STRATEGIES:
         raise ConfigurationError(f"strategy={strategy!r} is unknown. Strategies: {', '.join(map(repr, _STRATEGIES))}.")
+    if ends not in ENDS:
+        raise ConfigurationError(f"ends={ends!r} is unknown. Choose one of {', '.join(map(repr, ENDS))}.")
     if not 0 <= rank < world_size:
         raise ConfigurationError(f"rank={rank} is no node of {world_size}. Give 0 to {world_size - 1}.")
     if isinstance(dataset, Dataset):
-        if strategy != "auto":
-            raise ConfigurationError(f"strategy={strategy!r} is for streams alone. Leave it out.")
+        if strategy != "auto" or ends != "keep":
+            given = f"strategy={strategy!r}" if strategy != "auto" else f"ends={ends!r}"
+            raise ConfigurationError(f"{given} is for streams alone. Leave it out.")
         return dataset.shard(world_size, rank, contiguous=True)
-    by_shards = dataset.num_shards % world_size == 0 if strategy == "auto" else strategy == "shards"
-    return dataset.shard(world_size, rank) if by_shards else dataset._every(world_size, rank)
+    if strategy in ("auto", "lanes"):
+        return dataset._in_lanes(_lanes(rank, world_size, at_least_one("lanes", lanes), ends))
+    if ends != "keep":
+        raise ConfigurationError(f"ends={ends!r} is for lanes alone. Leave strategy={strategy!r} out.")
+    return dataset.shard(world_size, rank) if strategy == "shards" else dataset._every(world_size, rank)
 
 
-_STRATEGIES = ("auto", "shards", "examples")
+_STRATEGIES = ("auto", "lanes", "shards", "examples")
+
+
+def _lanes(rank: int, world_size: int, lanes: int, ends: str) -> RankLanes:
+    lanes *= -(-world_size // lanes)
+    if ends != "keep" and lanes % world_size:
+        raise ConfigurationError(
+            f"{world_size} nodes do not divide {lanes} lanes, so that some have a lane more than others. "
+            f"Give lanes={lcm(lanes, world_size)}, or leave ends={ends!r} out."
+        )
+    return RankLanes(lanes, rank, world_size, ends)
 
 
 def split_for_process(split: Any, rank: int, world_size: int, drop_remainder: bool = False) -> Any:

@@ -32,7 +32,7 @@ def test_a_dataset_is_cut_into_runs(size: int) -> None:
     assert [row for part in parts for row in part] == list(range(11))
 
 
-@pytest.mark.parametrize("strategy", ["auto", "shards", "examples"])
+@pytest.mark.parametrize("strategy", ["auto", "lanes", "shards", "examples"])
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_every_row_of_a_stream_is_for_one_node(size: int, strategy: str) -> None:
     stream = DATASET.to_iterable_dataset(4).shuffle(seed=1).filter(lambda row: row["a"] != 5)
@@ -40,11 +40,54 @@ def test_every_row_of_a_stream_is_for_one_node(size: int, strategy: str) -> None
     assert sorted(row for part in parts for row in part) == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]
 
 
-def test_nodes_take_shards_where_their_number_allows_it_and_else_every_so_many_rows() -> None:
+def test_nodes_take_shards_or_every_so_many_rows_if_asked_to() -> None:
     stream = DATASET.to_iterable_dataset(4)
-    assert list(split_dataset_by_node(stream, 1, 2)["a"]) == [6, 7, 8, 9, 10]
-    assert list(split_dataset_by_node(stream, 1, 3)["a"]) == [1, 4, 7, 10]
-    assert split_dataset_by_node(stream, 1, 2).num_shards == 2
+    assert list(split_dataset_by_node(stream, 1, 2, "shards")["a"]) == [6, 7, 8, 9, 10]
+    assert list(split_dataset_by_node(stream, 1, 3, "examples")["a"]) == [1, 4, 7, 10]
+    assert split_dataset_by_node(stream, 1, 2, "shards").num_shards == 2
+
+
+def test_nodes_take_a_row_of_each_of_their_lanes_in_turn() -> None:
+    stream = DATASET.to_iterable_dataset()
+    parts = [list(split_dataset_by_node(stream, rank, 2, lanes=4)["a"]) for rank in range(2)]
+    assert parts == [[0, 6, 1, 7, 2, 8], [3, 9, 4, 10, 5]]
+    assert list(split_dataset_by_node(stream, 0, 1, lanes=4)["a"]) == [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8]
+
+
+@pytest.mark.parametrize(("ends", "count"), [("drop", 9), ("pad", 12)])
+def test_ends_may_be_even(ends: str, count: int) -> None:
+    stream = DATASET.to_iterable_dataset()
+    parts = [list(split_dataset_by_node(stream, rank, 3, lanes=3, ends=ends)["a"]) for rank in range(3)]
+    assert [len(part) for part in parts] == [count // 3] * 3
+    assert set(parts[0] + parts[1] + parts[2]) == (set(range(11)) if ends == "pad" else set(range(11)) - {3, 7})
+
+
+def test_nodes_of_nodes_divide_lanes() -> None:
+    stream = DATASET.to_iterable_dataset()
+    outer = [split_dataset_by_node(stream, rank, 2, lanes=4) for rank in range(2)]
+    inner = [list(split_dataset_by_node(part, rank, 2)["a"]) for part in outer for rank in range(2)]
+    assert inner == [[0, 1, 2], [6, 7, 8], [3, 4, 5], [9, 10]]
+
+
+def test_more_nodes_than_lanes_get_more_lanes() -> None:
+    stream = DATASET.to_iterable_dataset()
+    parts = [list(split_dataset_by_node(stream, rank, 5, lanes=2)["a"]) for rank in range(5)]
+    assert sorted(row for part in parts for row in part) == list(range(11))
+    assert all(parts)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"ends": "even"}, "ends='even' is unknown"),
+        ({"ends": "pad", "lanes": 4}, "Give lanes=12"),
+        ({"lanes": 0}, "lanes=0"),
+        ({"ends": "drop", "strategy": "shards"}, "is for lanes alone"),
+    ],
+)
+def test_lanes_that_cannot_be_are_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        split_dataset_by_node(DATASET.to_iterable_dataset(), 0, 3, **options)
 
 
 @pytest.mark.parametrize(("rank", "size", "strategy"), [(2, 2, "auto"), (-1, 2, "auto"), (0, 1, "rows"), (0, 1, "shards")])

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.stream.block import ArrowBlock, DictBlock, Kinds
+from datasets_core.stream.block import ArrowBlock, Block, DictBlock, Kinds
 from datasets_core.stream.node import Delivery, State
 from datasets_core.stream.order import even_run
 from datasets_core.stream.permutation import Permutation
+from datasets_core.stream.shared_reading import Piece, SharedReading
+
+_ROW_BYTES = 1024  # of rows that are dicts, about
 
 Rows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
 """Some rows: columns with types, or values as they are."""
@@ -84,10 +88,16 @@ class MadeRows:
     Attributes:
         source: the jobs.
         order: the numbers of those that are read.
+        every: where more lanes than jobs are read, into how many lanes the rows of the one job divide: every so many are read.
+        first: which of them.
+        reading: what reads for several lanes.
     """
 
     source: Jobs
     order: tuple[int, ...]
+    every: int = 1
+    first: int = 0
+    reading: SharedReading | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, source: Jobs) -> MadeRows:
@@ -103,17 +113,77 @@ class MadeRows:
         """See `Node.blocks`."""
         place, row, *marks = state
         mark = marks[0] if marks else None
-        in_order = self.order == tuple(range(len(self.source.jobs)))
         while place < len(self.order):
-            with closing(begun(self.source.jobs[self.order[place]], row, mark, in_order=in_order)) as batches:
-                for made in batches:
-                    rows, mark = (made.rows, [row, made.mark]) if isinstance(made, Marked) else (made, mark)
-                    block = DictBlock(rows) if isinstance(rows, list) else ArrowBlock(rows, self.source.kinds(rows.schema))
-                    if block.num_rows:
-                        after = _Behind(place, row, mark)
-                        yield Delivery(block, None, after(-1), after)
-                        row += block.num_rows
+            pieces = self._pieces(self.order[place], row, mark)
+            with closing(pieces):
+                for start, stop, block, mark, _ in pieces:
+                    first = max(row, start)
+                    first += (self.first - first) % self.every
+                    if first < stop:
+                        rows = range(first - start, stop - start, self.every)
+                        after = _Behind(place, first, self.every, mark)
+                        whole = len(rows) == block.num_rows
+                        yield Delivery(block if whole else _taken(block, rows), None, after.before(row), after)
+                    row = stop
             place, row, mark = place + 1, 0, None
+
+    def _pieces(self, job: int, row: int, mark: Any) -> Generator[Piece]:
+        if self.reading is None or self.every == 1:
+            return self._made(job, row, mark)
+        opened = partial(self._made, job)
+        return self.reading.pieces((id(self.source), job), self.first, row, mark, opened)
+
+    def _made(self, job: int, row: int, mark: Any) -> Generator[Piece]:
+        """The rows of a job from a row on; a piece tells the last mark before its end."""
+        in_order = self.order == tuple(range(len(self.source.jobs)))
+        with closing(begun(self.source.jobs[job], row, mark, in_order=in_order)) as batches:
+            for made in batches:
+                rows, mark = (made.rows, [row, made.mark]) if isinstance(made, Marked) else (made, mark)
+                is_listed = isinstance(rows, list)
+                block = DictBlock(rows) if isinstance(rows, list) else ArrowBlock(rows, self.source.kinds(rows.schema))
+                if block.num_rows:
+                    num_bytes = _ROW_BYTES * block.num_rows if is_listed else rows.nbytes  # type: ignore[union-attr]
+                    yield Piece(row, row + block.num_rows, block, mark, num_bytes)
+                    row += block.num_rows
+
+    def skipped(self, state: State, count: int) -> tuple[State, int]:
+        """The state behind as many of the next rows as need not be made to be skipped, and how many these are.
+
+        These are the rows of whole jobs that say how many they make, and those of the job behind.
+        """
+        if self.every > 1:
+            return state, 0
+        place, row, *marks = state
+        done = 0
+        while done < count and place < len(self.order):
+            told = getattr(self.source.jobs[self.order[place]], "num_rows", None)
+            rows = None if told is None else told()
+            if rows is None or rows - row > count - done:
+                return [place, row + count - done, *marks], count  # the job leaves them out itself
+            done += max(0, rows - row)
+            place, row, marks = place + 1, 0, []
+        return [place, row, *marks], done
+
+    def lane(self, lane: int, lanes: int) -> MadeRows:
+        """One of `lanes` parts: every so many of the jobs, or where these are fewer, every so many of the rows of one.
+
+        >>> [[part.order, part.first, part.every] for part in (MadeRows(None, (7, 8)).lane(lane, 5) for lane in range(5))]
+        [[(7,), 0, 3], [(8,), 0, 2], [(7,), 1, 3], [(8,), 1, 2], [(7,), 2, 3]]
+        """
+        jobs = len(self.order)
+        if jobs >= lanes or not jobs:
+            return replace(self, order=self.order[lane::lanes])
+        number = lane % jobs
+        return replace(self, order=(self.order[number],), every=len(range(number, lanes, jobs)), first=lane // jobs)
+
+    def shared_by(self, shared: SharedReading, state: State) -> MadeRows:
+        """The lane with what reads for others, too, told where this one will begin."""
+        if self.every == 1:
+            return self
+        place, row, *marks = state
+        if place < len(self.order):
+            shared.expect((id(self.source), self.order[place]), self.first, row, marks[0] if marks else None)
+        return replace(self, reading=shared)
 
     def shuffled(self, seed: int, epoch: int) -> MadeRows:
         """The jobs in an order that a seed decides, another one in each epoch."""
@@ -137,12 +207,20 @@ def begun(job: RowJob, skip: int, mark: Any, *, in_order: bool) -> Generator[Mad
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """The state behind a row of a block."""
+    """The state behind a row of a block: a job, the number of the first row in it, and how many lie between two rows."""
 
     place: int
     first: int
+    every: int
     mark: Any
 
     def __call__(self, row: int) -> State:
-        at = [self.place, self.first + row + 1]
-        return at if self.mark is None else [*at, self.mark]
+        return self.before(self.first + row * self.every + 1)
+
+    def before(self, row: int) -> State:
+        """The state before a row of the job."""
+        return [self.place, row] if self.mark is None else [self.place, row, self.mark]
+
+
+def _taken(block: Block, rows: range) -> Block:
+    return block.slice(rows.start, rows[-1] + 1) if rows.step == 1 else block.take(rows)

@@ -20,9 +20,16 @@ from datasets_core.stream.permutation import Permutation
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The rows of a node, numbered as they come."""
+    """The rows of a node, numbered as they come.
+
+    Attributes:
+        first: the number of the first one.
+        every: how much further the number of the next one is.
+    """
 
     below: Node
+    first: int = 0
+    every: int = 1
 
     @property
     def start(self) -> State:
@@ -33,8 +40,9 @@ class Counted:
         """See `Node.blocks`."""
         inner, seen = state
         for delivery in self.below.blocks(inner):
-            yield _counted(delivery, seen)
+            counted, start = _counted(delivery, seen), self.first + seen * self.every
             seen += delivery.block.num_rows
+            yield replace(counted, numbers=range(start, self.first + seen * self.every, self.every))
 
 
 def _counted(delivery: Delivery, seen: int) -> Delivery:

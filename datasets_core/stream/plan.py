@@ -8,10 +8,14 @@ from typing import Any
 from datasets_core.errors import UnhashableError
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.stream.error_policy import ErrorPolicy, Ledger, for_reading, under_policy
+from datasets_core.stream.lanes import PlacedLanes
 from datasets_core.stream.node import Node, Ordered, Source
+from datasets_core.stream.projection import projected
+from datasets_core.stream.rank_lanes import RankLanes, divided_steps, keeps_lanes, lanes_of
 from datasets_core.stream.rows_by_place import RowsByPlace
 from datasets_core.stream.rows_of_jobs import RowsOfJobs
-from datasets_core.stream.steps import Part, Step, is_row_by_row
+from datasets_core.stream.steps import Part, Shuffle, Step, is_row_by_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,13 @@ class Plan:
         source: the rows at the bottom.
         steps: what is done, in order.
         num_shards: into how many parts the rows divide among workers.
+        errors: what is done about rows at which a step fails; None: nothing.
     """
 
     source: RowsByPlace | Source
     steps: tuple[Step, ...] = ()
     num_shards: int = 1
+    errors: Ledger | None = None
 
     def then(self, step: Step) -> Plan:
         """The plan with one step more.
@@ -48,7 +54,42 @@ class Plan:
             UnknownColumnError: the step needs a column that is not there.
         """
         step.features(self.features)
-        return replace(self, steps=(*self.steps, step))
+        return replace(self, steps=(*self.steps, step if self.errors is None else under_policy(step, self.errors)))
+
+    def on_error(self, policy: ErrorPolicy) -> Plan:
+        """The plan with another policy for rows at which any of its steps fails."""
+        errors = Ledger(policy) if policy.acts else None
+        return replace(self, errors=errors, steps=tuple(under_policy(step, errors) for step in self.steps))
+
+    def in_lanes(self, split: RankLanes) -> Plan:
+        """The plan of one rank of those that divide the rows; of ranks that divide those of a rank before."""
+        before = self.split
+        if before is None or not self.is_elastic:
+            return replace(self, steps=(*self.steps, split))
+        within = before.within(split.rank, split.world_size)
+        place = self._split_place
+        return replace(self, steps=tuple(within if number == place else step for number, step in enumerate(self.steps)))
+
+    @property
+    def split(self) -> RankLanes | None:
+        """The last step that divides the rows among ranks by lanes."""
+        place = self._split_place
+        return None if place is None else self.steps[place]  # type: ignore[return-value]
+
+    @property
+    def _split_place(self) -> int | None:
+        places = (place for place, step in enumerate(reversed(self.steps)) if isinstance(step, RankLanes))
+        behind = next(places, None)
+        return None if behind is None else len(self.steps) - 1 - behind
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether each lane stands behind rows of its own, so that the lanes may be divided anew at any state."""
+        place = self._split_place
+        if place is None:
+            return False
+        _, above = divided_steps(self.steps[place + 1 :])
+        return all(map(keeps_lanes, above))
 
     def sharded(self, count: int, index: int, *, is_contiguous: bool) -> Plan:
         """One of `count` parts; taken before steps that work row by row or batch by batch, so that they do not work in vain."""
@@ -66,8 +107,8 @@ class Plan:
         >>> Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()._plan.divides(2)
         True
         """
-        if count == 1:
-            return True
+        if count == 1 or self.split is not None:
+            return count == 1
         place, part = self._part(count, 0, is_contiguous=True)
         if isinstance(self.source, RowsOfJobs):
             return place == 0 and count <= self.num_shards and all(job.stands_alone for job in self.source.jobs)
@@ -75,6 +116,8 @@ class Plan:
         return isinstance(root, Ordered) and part.is_contiguous and place == self._first_seeing(root)[0]
 
     def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:
+        if self.split is not None:
+            return len(self.steps), Part(index, count, False, 1)
         root = self.root(0)
         if not isinstance(root, Ordered):
             place = len(self.steps)
@@ -106,6 +149,8 @@ class Plan:
     def num_rows(self) -> int | None:
         """How many rows there are, where arithmetic tells."""
         node = self.node(0)
+        if isinstance(node, PlacedLanes):
+            return node.num_rows
         return node.num_rows if isinstance(node, Ordered) and not node.is_shared else None
 
     @property
@@ -126,16 +171,31 @@ class Plan:
     def root(self, epoch: int) -> Node:
         """What gives the rows before any step."""
         source: Any = self.source
-        node: Node = source.root(epoch) if hasattr(source, "root") else Ordered(source, (), epoch)
-        return node
+        if hasattr(source, "root"):
+            found: Node = source.root(epoch)
+            return found
+        if any(isinstance(step, (Shuffle, RankLanes)) for step in self.steps):
+            blocks = source.blocks
+            jobs = None if blocks is None or blocks.is_indexed else source.as_jobs()
+            if jobs is not None:
+                return jobs.root(epoch)  # type: ignore[no-any-return]
+        return Ordered(source, (), epoch)
 
     def node(self, epoch: int, share: Share | None = None) -> Node:
-        """What gives the rows of an epoch, or of a share of it."""
-        steps = self.steps
-        if share is not None:
-            place, part = self._part(share.count, share.index, is_contiguous=self.num_shards < share.count)
-            steps = (*steps[:place], part, *steps[place:])
+        """What gives the rows of an epoch, or of a share of it: of an elastic plan whole lanes."""
+        source, steps = projected(self.source, self.steps)
+        if source is not self.source:
+            return replace(self, source=source, steps=steps).node(epoch, share)
+        steps, split = for_reading(steps), self.split
+        is_elastic = split is not None and self.is_elastic
+        if share is not None and not is_elastic:
+            at, part = self._part(share.count, share.index, is_contiguous=self.num_shards < share.count)
+            steps = (*steps[:at], part, *steps[at:])
         node = self.root(epoch)
+        if split is not None and (place := self._split_place) is not None:
+            inside, above = divided_steps(steps[place + 1 :])
+            own = split.own(share.index, share.count) if share is not None and is_elastic else split.own()
+            node, steps = lanes_of(node, steps[:place], inside, split, epoch, own), above
         for step in steps:
             node = step.on(node, epoch)
         return node
@@ -146,10 +206,14 @@ class Plan:
 
     def signature(self) -> list[list[Any]]:
         """What tells the plan from others: of the rows and of each step a text and a hash, and the parts of the rows."""
-        return [self.source.signed(), *map(_signed, self.steps)]
+        is_elastic = self.is_elastic
+        return [self.source.signed(), *(_signed(step, is_elastic=is_elastic) for step in self.steps)]
 
 
-def _signed(step: Step) -> list[Any]:
+def _signed(step: Step, *, is_elastic: bool) -> list[Any]:
+    if isinstance(step, RankLanes) and not is_elastic:
+        text = f"split_dataset_by_node(rank={step.rank}, world_size={step.world_size}, lanes={step.lanes})"
+        return [text, Hasher.hash((*step.parts, step.rank, step.world_size))]
     text = step.text if len(step.text) <= 80 else f"{step.text[:77]}..."
     try:
         return [text, Hasher.hash((type(step).__name__, step.parts))]

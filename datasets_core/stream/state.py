@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from datasets_core.errors import StreamStateError
 from datasets_core.stream.plan import Share
 
-_VERSION = 1
+_VERSION = 2
 _ADVICE = "Give what state_dict() returned, unaltered."
 
 
@@ -30,14 +30,21 @@ class Place:
     seed: int | None = None
 
 
-def saved(place: Place, signature: list[list[Any]]) -> dict[str, Any]:
+def saved(place: Place, signature: list[list[Any]], lanes: int | None = None) -> dict[str, Any]:
     """The state of a stream whose plan has this signature.
 
     >>> saved(Place(0, None, 7), [["8 rows", "ab12"]])
-    {'version': 1, 'plan': [['8 rows', 'ab12']], 'epoch': 0, 'share': None, 'at': 7}
+    {'version': 2, 'plan': [['8 rows', 'ab12']], 'epoch': 0, 'share': None, 'at': 7}
+
+    Args:
+        place: where it stands.
+        signature: of its plan.
+        lanes: into how many its rows are divided, where `at` is a list of what each lane stands at.
     """
     share = None if place.share is None else [place.share.index, place.share.count]
     state = {"version": _VERSION, "plan": signature, "epoch": place.epoch, "share": share, "at": place.at}
+    if lanes is not None:
+        state["lanes"] = lanes
     return state if place.seed is None else {**state, "seed": place.seed}
 
 
@@ -52,7 +59,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> P
     Raises:
         StreamStateError: it is of another stream, or no state.
     """
-    if not isinstance(state, Mapping) or not {"version", "plan", "epoch", "share", "at"} <= set(state):
+    if not is_state(state):
         raise StreamStateError("This is no state of a stream. Give what state_dict() returned.")
     if state["version"] != _VERSION:
         raise StreamStateError(
@@ -72,6 +79,41 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> P
     return Place(state["epoch"], _share(state["share"]), state["at"], state.get("seed"))
 
 
+def is_state(found: Any) -> bool:
+    """Whether this is the state of a stream, as far as its names tell."""
+    return isinstance(found, Mapping) and {"version", "plan", "epoch", "share", "at"} <= set(found)
+
+
+def own_lanes(at: Any, own: tuple[int, ...], lanes: int) -> list[list[Any]]:
+    """What a state says of these lanes, in order.
+
+    Args:
+        at: of the state: of each lane a list that begins with its number.
+        own: the lanes that are wanted.
+        lanes: how many there are.
+
+    Raises:
+        StreamStateError: it has no such form, or lacks one.
+
+    >>> own_lanes([[0, 7], [1, 6]], (1,), 2)
+    [[1, 6]]
+    """
+    is_list = isinstance(at, (list, tuple)) and all(isinstance(each, (list, tuple)) and len(each) > 1 for each in at)
+    if not is_list or not all(_is_whole(each[0]) and 0 <= each[0] < lanes and _is_whole(each[1]) for each in at):
+        raise StreamStateError(f"The state does not say where each lane stands. {_ADVICE}")
+    known = {each[0]: list(each) for each in at}
+    lacking = [lane for lane in own if lane not in known]
+    if lacking or len(known) < len(at):
+        names = f"lane {lacking[0]}" if len(lacking) == 1 else f"the lanes {', '.join(map(str, lacking))}"
+        raise StreamStateError(
+            f"The state lacks {names} of {lanes}, as that of another rank or worker does. "
+            "Have merge_states() make one state of those of all ranks and workers, and load that."
+            if lacking
+            else f"The state names a lane twice. {_ADVICE}"
+        )
+    return [known[lane] for lane in own]
+
+
 def _share(given: Any) -> Share | None:
     if given is None:
         return None
@@ -85,31 +127,29 @@ def _share(given: Any) -> Share | None:
     return Share(*given)
 
 
-def check_at(at: Any, start: Any, num_rows: int, *, what: str = "row") -> None:
+def check_at(at: Any, start: Any) -> None:
     """Compare what a state says of the place in the rows with where they begin: it has the same form.
 
     Args:
         at: of the state.
         start: the state before the first row: a number, or lists of such with the number of rows that were read at first.
-        num_rows: how many of these there are.
-        what: they are.
 
     Raises:
-        StreamStateError: it has another, or is behind the last row.
+        StreamStateError: it has another.
 
-    >>> check_at([[5, 0], 1], [[0, 0], 0], 9)
+    >>> check_at([[5, 0], 1], [[0, 0], 0])
     """
     if not _is_like(at, start):
         raise StreamStateError(f"The state says that it stands at {at!r}, where {start!r} is the beginning. {_ADVICE}")
-    while isinstance(at, (list, tuple)):
-        at = at[0]
-    if at > num_rows:
-        raise StreamStateError(f"The state stands behind {what} {at}, and there are {num_rows} {what}s. {_ADVICE}")
 
 
 def _is_like(at: Any, start: Any) -> bool:
     if not isinstance(start, (list, tuple)):
         return _is_whole(at) and at >= 0
+    if len(start) == 2 and isinstance(at, (list, tuple)) and len(at) == 3 and all(map(_is_whole, start)):
+        at, mark = at[:2], at[2]  # of the rows of a job: see `MadeRows`
+        if not isinstance(mark, (list, tuple)) or len(mark) != 2 or not _is_whole(mark[0]):
+            return False
     return isinstance(at, (list, tuple)) and len(at) == len(start) and all(map(_is_like, at, start))
 
 

@@ -13,12 +13,12 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit
 from datasets_core.stream.iteration import Cursor, RowIterator, Walk
 from datasets_core.stream.known import Known
-from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.node import Node, State, batches
-from datasets_core.stream.nodes import bottom
+from datasets_core.stream.places import check_place
 from datasets_core.stream.plan import Plan, Share
+from datasets_core.stream.rank_lanes import RankLanes
 from datasets_core.stream.shown import Shown
-from datasets_core.stream.state import Place, check_at, read, saved
+from datasets_core.stream.state import Place, own_lanes, read, saved
 from datasets_core.stream.steps import Step
 from datasets_core.stream.torch_loader import join_torch, worker_share
 
@@ -91,7 +91,7 @@ class Streamed(Known):
 
     def _begin(self, walk: Walk) -> RowIterator:
         """A new iteration: from the state that was loaded on, else from the beginning."""
-        place = self._next_place() if self._loaded is None else self._loaded
+        place = self._next_place() if self._loaded is None else self._own(self._loaded)
         node = self._node_at(place)
         self._loaded, self._epoch, self._is_begun = None, place.epoch, True
         found = RowIterator(self, walk, node, place)
@@ -102,11 +102,14 @@ class Streamed(Known):
         """Where an iteration from the beginning begins."""
         source, share = self._plan.source, worker_share()
         epoch = self._epoch + (self._is_begun and source.changes_by_epoch)
-        return Place(epoch, share, self._plan.node(epoch, share).start, source.drawn_seed)
+        at = self._plan.node(epoch, share).start
+        return Place(epoch, None if self._plan.is_elastic else share, at, source.drawn_seed)
 
     def _node_at(self, place: Place) -> Node:
         """What gives the rows of a place, to those who may have them."""
         share = worker_share()
+        if self._plan.is_elastic:
+            return self._plan.node(place.epoch, share)
         if place.share != share:
             raise StreamStateError(
                 f"The state was saved by {_reader(place.share)}, and is loaded by {_reader(share)}. "
@@ -141,7 +144,8 @@ class Streamed(Known):
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """The state of a place, which an iteration of the stream reached."""
-        return saved(place, self._signed())
+        split = self._plan.split if self._plan.is_elastic else None
+        return saved(place, self._signed(), None if split is None else split.lanes)
 
     def _signed(self) -> list[list[Any]]:
         if self._signature is None:  # once: it looks at all rows in memory
@@ -166,22 +170,31 @@ class Streamed(Known):
         Raises:
             StreamStateError: it is of another stream, or altered.
         """
-        place = self._read(state)
+        place = self._own(self._read(state))
         node = self._node_at(place)
         self._loaded, self._epoch, self._is_begun = None, place.epoch, True
         return node, place
 
     def _read(self, state: dict[str, Any]) -> Place:
         place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None)
-        node = self._plan.node(place.epoch, place.share)
-        found = bottom(node)
-        if isinstance(found, MadeRows):
-            check_at(place.at, node.start, len(found.order), what="part")
-        else:
-            check_at(place.at, node.start, found.num_rows)
         if place.seed is not None:
             self._plan = self._plan.with_seed(place.seed)
+        place = self._own(place)
+        check_place(self._plan.node(place.epoch, worker_share() if self._plan.is_elastic else place.share), place.at)
         return place
+
+    def _own(self, place: Place) -> Place:
+        """The place in the rows of this process: of an elastic stream that of its own lanes."""
+        split = self._plan.split
+        if split is None or not self._plan.is_elastic:
+            return place
+        share = worker_share()
+        own = split.own() if share is None else split.own(share.index, share.count)
+        return Place(place.epoch, None, own_lanes(place.at, own, split.lanes), place.seed)
+
+    def _in_lanes(self, split: RankLanes) -> Self:
+        """The rows of one rank."""
+        return self._like(self._plan.in_lanes(split))
 
     # -- other streams -------------------------------------------------------------------------------------------------
 

@@ -141,8 +141,8 @@ def test_parts_have_all_rows_together_and_none_twice(count, contiguous):
 
 
 def test_nodes_share_jobs_where_their_number_divides_and_rows_elsewhere():
-    by_jobs = [numbers(split_dataset_by_node(stream(*COUNTS), rank, 2)) for rank in range(2)]
-    by_rows = [numbers(split_dataset_by_node(stream(*COUNTS), rank, 3)) for rank in range(3)]
+    by_jobs = [numbers(split_dataset_by_node(stream(*COUNTS), rank, 2, "shards")) for rank in range(2)]
+    by_rows = [numbers(split_dataset_by_node(stream(*COUNTS), rank, 3, "examples")) for rank in range(3)]
 
     assert by_jobs == [ALL[:11], ALL[11:]]
     assert by_rows == [ALL[rank::3] for rank in range(3)]

@@ -6,7 +6,7 @@ import pytest
 
 from datasets_core.errors import StreamStateError
 from datasets_core.stream.plan import Share
-from datasets_core.stream.state import Place, check_at, read, saved
+from datasets_core.stream.state import Place, check_at, own_lanes, read, saved
 
 SIGNATURE = [["8 rows", "ab12"], ["batch(2)", "cd34"]]
 
@@ -23,8 +23,8 @@ def test_what_is_no_state_is_refused(odd: object) -> None:
 
 
 def test_a_state_of_another_version_is_refused() -> None:
-    with pytest.raises(StreamStateError, match="version 2"):
-        read({**saved(Place(0, None, 0), SIGNATURE), "version": 2}, SIGNATURE)
+    with pytest.raises(StreamStateError, match="has version 1, and this library reads version 2"):
+        read({**saved(Place(0, None, 0), SIGNATURE), "version": 1}, SIGNATURE)
 
 
 @pytest.mark.parametrize(
@@ -140,22 +140,47 @@ def test_a_seed_that_is_none_is_refused(seed: object) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 9])
-def test_a_place_is_one_of_the_rows_or_behind_them(at: int) -> None:
-    check_at(at, 0, 9)
-    check_at([[at, 3], 10], [[0, 0], 0], 9)
+def test_a_place_has_the_form_of_the_beginning(at: int) -> None:
+    check_at(at, 0)
+    check_at([[at, 3], 10], [[0, 0], 0])
 
 
 @pytest.mark.parametrize("at", [-1, "3", "x", None, 2.5, True, [1], {}])
 def test_a_place_of_another_form_is_refused(at: object) -> None:
     with pytest.raises(StreamStateError, match="says that it stands at"):
-        check_at(at, 0, 9)
+        check_at(at, 0)
     with pytest.raises(StreamStateError, match="says that it stands at"):
-        check_at([[at, 0], 0], [[0, 0], 0], 9)
+        check_at([[at, 0], 0], [[0, 0], 0])
 
 
-@pytest.mark.parametrize("at", [10, 10**30])
-def test_a_place_behind_the_rows_is_refused(at: int) -> None:
-    with pytest.raises(StreamStateError, match=f"stands behind row {at}, and there are 9 rows"):
-        check_at(at, 0, 9)
-    with pytest.raises(StreamStateError, match=f"stands behind row {at}"):
-        check_at([[at, 0], 0], [[0, 0], 0], 9)
+def test_the_place_in_a_job_may_have_a_mark() -> None:
+    check_at([[2, 5, [3, {"byte": 7}]], 1, 2], [[0, 0], 0, 0])
+    for odd in ([2, 5, 3], [2, 5, ["x", 1]], [2, 5, [1, 2, 3]], [2, 5, [1, 2], 3]):
+        with pytest.raises(StreamStateError, match="says that it stands at"):
+            check_at(odd, [0, 0])
+
+
+def test_lanes_are_found_by_their_numbers() -> None:
+    assert own_lanes([[0, 7], [2, 5, 0], (1, 6)], (1, 2), 3) == [[1, 6], [2, 5, 0]]
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        (7, "does not say where each lane stands"),
+        ([[0, "x"]], "does not say where each lane stands"),
+        ([[0]], "does not say where each lane stands"),
+        ([[3, 1]], "does not say where each lane stands"),
+        ([[0, 7]], r"lacks lane 1 of 3.*merge_states\(\)"),
+        ([], r"lacks the lanes 0, 1 of 3"),
+        ([[0, 7], [1, 7], [0, 7]], "names a lane twice"),
+    ],
+)
+def test_a_state_without_the_lanes_that_are_read_is_refused(at: object, words: str) -> None:
+    with pytest.raises(StreamStateError, match=words):
+        own_lanes(at, (0, 1), 3)
+
+
+def test_a_state_says_how_many_lanes_there_are() -> None:
+    assert saved(Place(0, None, [[0, 1]]), SIGNATURE, 48)["lanes"] == 48
+    assert "lanes" not in saved(Place(0, None, 1), SIGNATURE)
