@@ -18,15 +18,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from datasets_core.building.live_marks import Mark
 from datasets_core.errors import FileFormatError
 
 from ._csv_form import Columns, CsvForm, mangled
 from ._csv_records import RecordBlocks
 from ._csv_types import FALSE_VALUES, TRUE_VALUES, Settled, is_suspicious, may_have_hexadecimals
+from ._grid import STEP_BYTES, Grid
 from ._source import Source, invalid_utf8, text_reader
 
 _BLOCK_BYTES = 4 << 20
 _WIDEST_BLOCK_BYTES = 64 << 20
+_WIDEST_STEP_BYTES = 8 << 20
 _PROBED_RECORDS = 200
 _LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|$)")
 _BLANK_LINE = re.compile(rb"(?:^|[\r\n])[ \t]+(?:[\r\n]|$)")
@@ -57,49 +60,139 @@ def read_csv(
     return settled.pass_on(_Reader(source, form, settled, if_empty).batches())
 
 
+def csv_blocks(
+    source: Source,
+    form: CsvForm,
+    schema: pa.Schema | None,
+    mark: Mark | None,
+    *,
+    as_text: Sequence[str] = (),
+    if_empty: Sequence[str] | None = None,
+    first_bytes: int,
+) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
+    """The rows of a csv file as they come, each batch with the mark of where it begins, if a block begins there.
+
+    Args:
+        source, form, schema, as_text, if_empty: see `read_csv`.
+        mark: where to begin.
+        first_bytes: of the block that tells the types.
+
+    Raises:
+        FileFormatError: the file is no such csv; it names the line.
+        Reread: rows from here on have other types than those given out.
+        ValueError: the mark is none of such a file.
+    """
+    settled = Settled(schema, as_text, form.null_numbers_of if form.null_numbers else None, is_live=True)
+    reader = _Reader(source, form, settled, if_empty, first_bytes, mark)
+    for batch in settled.pass_on(reader.batches()):
+        yield batch, reader.mark
+
+
 class _Reader:
-    def __init__(self, source: Source, form: CsvForm, settled: Settled, if_empty: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        form: CsvForm,
+        settled: Settled,
+        if_empty: Sequence[str] | None,
+        first_bytes: int | None = None,
+        begins: Mark | None = None,
+    ) -> None:
         self._source, self._form, self._settled, self._if_empty = source, form, settled, if_empty
+        self._first_bytes, self._begins = first_bytes, begins
+        self.mark: Mark | None = None  # of the batch that was given last, where it begins a block
         self._at = 0  # where the data begin in the block at hand
         self._record = 0  # records seen
         self._skipped = 0  # records left out at the beginning
         self._left = form.num_rows
+        self._has_begun = self._begins_block = False
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        form = self._form
-        with text_reader(self._source, "csv", encoding=form.encoding, errors=form.encoding_errors) as text:
-            self._blocks = RecordBlocks(text, form.grammar, _BLOCK_BYTES, encoding=form.encoding, errors=form.encoding_errors)
+        form, begins = self._form, self._begins
+        how = {"encoding": form.encoding, "errors": form.encoding_errors}
+        with text_reader(self._source, "csv", encoding=form.encoding, errors=form.encoding_errors, mark=begins) as text:
+            grid = None if self._first_bytes is None else Grid.of(text, begins, first_bytes=self._first_bytes)
+            self._blocks = RecordBlocks(text, form.grammar, _BLOCK_BYTES, **how, grid=grid)
             blocks = iter(self._blocks)
-            first = self._begin(blocks)
-            if self._if_empty is not None and _is_blank(first):
-                yield self._settled.batch({name: pa.nulls(0) for name in self._if_empty})
-                return
-            start, header = self._header(first)
-            self._at = start
-            self._columns = columns = self._plan(header, first[start:])
-            self._blocks.block_bytes = max(_BLOCK_BYTES, min(_WIDEST_BLOCK_BYTES, 100 * start))
-            any_rows = False
-            for block in self._limited(itertools.chain([first], blocks)):
-                found = self._rows(block)
-                if found is None:
-                    continue
-                batch = self._settled.batch({name: found.get(name, pa.nulls(_length(found))) for name in columns.output})
-                if batch.num_rows:
-                    any_rows = True
-                    self._left = None if self._left is None else self._left - batch.num_rows
-                    yield batch
+            if begins is not None:
+                self._go_on(begins.reader)
+            else:
+                first = self._begin(blocks)
+                if self._if_empty is not None and _is_blank(first):
+                    yield self._settled.batch({name: pa.nulls(0) for name in self._if_empty})
+                    return
+                start, header = self._header(first)
+                self._at = start
+                self._columns = self._plan(header, first[start:])
+                self._blocks.block_bytes = max(_BLOCK_BYTES, min(_WIDEST_BLOCK_BYTES, 100 * start))
+                if grid is not None:
+                    grid.step = max(grid.step, min(_WIDEST_STEP_BYTES, 20 * start))
+                blocks = itertools.chain([first], blocks)
+            any_rows = begins is not None
+            for batch in self._batches(self._limited(blocks)):
+                any_rows = True
+                yield batch
             if not any_rows:
-                kinds = [self._settled.types.get(name, pa.null()) for name in columns.output]
-                yield pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in kinds], list(columns.output))
+                output = self._columns.output
+                kinds = [self._settled.types.get(name, pa.null()) for name in output]
+                yield pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in kinds], list(output))
+
+    def _batches(self, blocks: Iterator[bytes]) -> Iterator[pa.RecordBatch]:
+        told: Mark | None = None
+        for block in blocks:
+            if self._blocks.grid is not None and self._begins_block:
+                told = self._mark()
+            found = self._rows(block)
+            if found is None:
+                continue
+            output = self._columns.output
+            batch = self._settled.batch({name: found.get(name, pa.nulls(_length(found))) for name in output})
+            if batch.num_rows:
+                self._left = None if self._left is None else self._left - batch.num_rows
+                self.mark, told = told, None
+                yield batch
+
+    def _mark(self) -> Mark | None:
+        """Where the block at hand begins, and what reading it needs; what was known before it was read."""
+        if self._blocks.text.file is None:
+            return None
+        at = self._blocks.offset if self._has_begun else 0
+        self._has_begun = True
+        columns, grid = self._columns, self._blocks.grid
+        known: dict[str, Any] = {"fields": columns.fields, "types": self._settled.to_text(columns.output)}
+        more = {
+            "output": None if columns.output == columns.fields else columns.output,
+            "must_be_empty": columns.must_be_empty,
+            "record": self._record or None,
+            "left": self._left,
+            "step": None if grid is None or grid.step == STEP_BYTES else grid.step,
+        }
+        known.update({name: value for name, value in more.items() if value is not None})
+        return Mark(at, self._blocks.to, known if at else None, self._blocks.text.file)
+
+    def _go_on(self, known: Any) -> None:
+        """Know what was known at a mark."""
+        try:
+            fields, left, record = tuple(known["fields"]), known.get("left"), known.get("record", 0)
+            self._columns = Columns(fields, tuple(known.get("output", fields)), known.get("must_be_empty"))
+            self._settled.from_text(self._columns.output, known["types"])
+            self._left, self._record = None if left is None else int(left), int(record)
+            if self._blocks.grid is not None:
+                self._blocks.grid.step = int(known.get("step", STEP_BYTES))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"no mark of a csv file: {error!r}") from error
+        self._has_begun = True
 
     def _limited(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """The data of each block, up to as many rows as are wanted: rows behind them must not have a say in the types."""
         for block in blocks:
+            self._begins_block = True
             while self._left != 0:
                 data = block[self._at :] if self._at else block
                 end = len(data) if self._left is None else self._end_of_rows(data, self._left)
                 yield data if end == len(data) else data[:end]
                 self._at += end
+                self._begins_block = False
                 if end == len(data):
                     break
             if self._left == 0:

@@ -16,6 +16,7 @@ import numpy as np
 
 from datasets_core.errors import FileFormatError
 
+from ._grid import Grid
 from ._source import TextBytes, line_at
 
 _MAX_RECORD_BYTES = 256 << 20
@@ -117,16 +118,48 @@ class RecordBlocks:
 
     Attributes:
         offset: byte of the text at which the block that was given out last begins.
+        to: byte up to which the text was read for that block, where it is read by a grid.
+        grid: up to which places the text is read; None: in blocks of about `block_bytes`.
     """
 
     def __init__(
-        self, text: TextBytes, grammar: Grammar, block_bytes: int, *, encoding: str | None, errors: str | None
+        self,
+        text: TextBytes,
+        grammar: Grammar,
+        block_bytes: int,
+        *,
+        encoding: str | None,
+        errors: str | None,
+        grid: Grid | None = None,
     ) -> None:
-        self.text, self.grammar, self.block_bytes = text, grammar, block_bytes
+        self.text, self.grammar, self.block_bytes, self.grid = text, grammar, block_bytes, grid
         self._encoding, self._errors = encoding, errors
-        self.offset = 0
+        self.offset, self.to = text.at, 0
 
     def __iter__(self) -> Iterator[bytes]:
+        return self._blocks() if self.grid is None else self._on_grid(self.grid)
+
+    def _on_grid(self, grid: Grid) -> Iterator[bytes]:
+        rest, begin = b"", self.offset
+        while True:
+            rest += self.text.read_to(grid.to)
+            has_ended = self.text.at < grid.to
+            end, is_open = (len(rest), False) if has_ended else self.grammar.border(rest)
+            if end or has_ended:
+                self.offset, self.to = begin, grid.to
+            if has_ended:
+                if rest:
+                    yield self._last(rest)
+                return
+            if end:
+                yield rest if end == len(rest) else rest[:end]
+                begin, rest = begin + end, rest[end:]
+            elif len(rest) > _MAX_RECORD_BYTES:
+                self.offset = begin
+                raise self._endless(rest, is_open)
+            grid.advance(0 if end else len(rest))
+
+    def _blocks(self) -> Iterator[bytes]:
         rest = b""
         begin = 0
         wanted = self.block_bytes

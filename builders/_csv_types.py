@@ -46,6 +46,7 @@ _INT = r"^[ \t\r\n]*[+-]?[0-9]+[ \t\r\n]*$"
 _FLOAT = r"(?i)^[ \t\r\n]*(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?[ \t\r\n]*|[+-]?inf(?:inity)?)$"
 _EXACT_INTS = float(1 << 63)
 _KINDS = (pa.null(), pa.bool_(), pa.int64(), pa.uint64(), pa.float64(), pa.string())
+_LETTERS = "nbiufs"  # of these kinds
 
 
 @dataclass(frozen=True)
@@ -187,14 +188,25 @@ def fitted(column: pa.Array, known: pa.DataType) -> pa.Array | None:
 
 
 class Settled:
-    """What is known of the columns' types, and whether rows given out already had narrower ones."""
+    """What is known of the columns' types, and whether rows given out already had narrower ones.
+
+    Args:
+        schema: types known from before.
+        as_text: columns that stay text.
+        null_numbers: the numbers that are null in a column.
+        is_live: rows given out are seen, and not given again: numbers may become wider ones behind them, and whatever else
+            does not fit is told at once.
+    """
 
     def __init__(
         self,
         schema: pa.Schema | None,
         as_text: Sequence[str] = (),
         null_numbers: Callable[[str], Sequence[float]] | None = None,
+        *,
+        is_live: bool = False,
     ) -> None:
+        self._is_live = is_live
         self.types: dict[str, pa.DataType] = {}
         self._null_numbers = null_numbers
         self.conflict = False
@@ -220,17 +232,35 @@ class Settled:
             else:
                 wider = widened(known, column.type)
                 self.types[name] = pa.string() if wider == known else wider  # negative numbers beside such past 63 bits
-                self.conflict = True
+                self.conflict |= not (self._is_live and pa.types.is_floating(self.types[name]))
             if self._null_numbers is not None and pa.types.is_float64(column.type) and (numbers := self._null_numbers(name)):
                 column = pc.if_else(pc.is_in(column, value_set=pa.array(numbers, pa.float64())), None, column)
             arrays.append(column)
         return pa.RecordBatch.from_arrays(arrays, list(columns))
+
+    def to_text(self, names: Sequence[str]) -> str:
+        """The types of some columns as a letter each: what `from_text` reads."""
+        return "".join(_LETTERS[_KINDS.index(kind)] if (kind := self.types.get(name)) is not None else "-" for name in names)
+
+    def from_text(self, names: Sequence[str], letters: str) -> None:
+        """Know the types that `to_text` gave.
+
+        Raises:
+            ValueError: they are none.
+        """
+        if len(letters) != len(names):
+            raise ValueError(f"{len(letters)} types for {len(names)} columns")
+        for name, letter in zip(names, letters, strict=True):
+            if letter != "-":
+                self.types[name] = _KINDS[_LETTERS.index(letter)]
 
     def pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches up to the first that widens a type; the others are only looked through, and `Reread` is raised."""
         for batch in batches:
             if not self.conflict:
                 yield batch
+            elif self._is_live:
+                break
         if self.conflict:
             raise Reread(pa.schema(list(self.types.items())))
 

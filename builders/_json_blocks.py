@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ._grid import Grid
 from ._source import Source, TextBytes, line_at
 
 BLOCK_BYTES = 4 << 20
@@ -37,11 +38,16 @@ class LineBlock:
         lines: the bytes.
         offset: where they begin in the text.
         elements: how many objects there must be, where that is known.
+        to: up to which place the text was read for them, where it is read by a grid.
+        form: what they are parts of: "lines", "objects", "array", or "field" for an array under a key, which may be ones
+            "of values" that are no objects; "" of what is read as a whole.
     """
 
     lines: bytes
     offset: int
     elements: int | None = None
+    to: int = 0
+    form: str = ""
 
 
 class Scanner:
@@ -117,30 +123,37 @@ def too_deep(block: bytes) -> bool:
     return bool(len(depths)) and int(depths.max()) > MAX_DEPTH
 
 
-def line_blocks(text: TextBytes, *, field: str | None = None, by_brackets: bool = False) -> Iterator[LineBlock]:
+def line_blocks(
+    text: TextBytes,
+    *,
+    field: str | None = None,
+    by_brackets: bool = False,
+    grid: Grid | None = None,
+    form: str | None = None,
+) -> Iterator[LineBlock]:
     """The objects of a JSON text, in blocks.
 
     Args:
         text: the file.
         field: the key of the outermost object under which the rows stand, or None.
         by_brackets: where objects end is told by their brackets, also where the first line looks as if each had a line.
+        grid: up to which places the text is read; None: as it comes.
+        form: see `LineBlock.form`: the text is in the middle of such; None at its beginning.
 
     Raises:
         FileFormatError: the text is cut, or is no sequence of objects; a broken object is left to the parser.
     """
-    stream = _Stream(text)
+    stream = _Stream(text, grid)
+    if form is not None:
+        yield from _from_inside(stream, form)
+        return
     if field is not None:
         yield from _under_field(stream, field)
         return
     first = stream.peek_byte()
     if first == b"[":
         yield from _array(stream)
-        if stream.peek_byte():
-            raise stream.source.fault(
-                f"{stream.head()[:20].decode(errors='replace')!r} follows the end of the array",
-                line=line_at(stream.source, stream.offset),
-                advice="Keep one array, or write one object a line",
-            )
+        _check_end_of_array(stream)
     elif first == b"{":
         if not by_brackets and _begins_with_a_line(stream.head()):
             yield from _lines(stream)
@@ -154,14 +167,44 @@ def line_blocks(text: TextBytes, *, field: str | None = None, by_brackets: bool 
         )
 
 
+def _from_inside(stream: _Stream, form: str) -> Iterator[LineBlock]:
+    """The objects from the middle of a text on."""
+    if form == "lines":
+        yield from _lines(stream)
+    elif form == "objects":
+        yield from _objects(stream)
+    elif form in ("array", "array of values"):
+        yield from _array(stream, opened=True, of_objects=form == "array")
+        _check_end_of_array(stream)
+    elif form in ("field", "field of values"):
+        yield from _array(stream, opened=True, of_objects=form == "field", form="field")
+        _check_rest(stream)
+    else:
+        raise ValueError(f"no form of JSON: {form!r}")
+
+
+def _check_end_of_array(stream: _Stream) -> None:
+    if stream.peek_byte():
+        raise stream.source.fault(
+            f"{stream.head()[:20].decode(errors='replace')!r} follows the end of the array",
+            line=line_at(stream.source, stream.offset),
+            advice="Keep one array, or write one object a line",
+        )
+
+
 class _Stream:
     """Blocks of a text, with the first one to look at and a running offset."""
 
-    def __init__(self, text: TextBytes) -> None:
+    def __init__(self, text: TextBytes, grid: Grid | None = None) -> None:
         self.source: Source = text.source
-        self._text = text
+        self._text, self._grid = text, grid
         self._held = b""
-        self.offset = 0
+        self.offset = text.at
+
+    @property
+    def to(self) -> int:
+        """Up to which place the text was read, where it is read by a grid."""
+        return 0 if self._grid is None else self._text.at
 
     def head(self) -> bytes:
         """The block that comes next."""
@@ -184,14 +227,24 @@ class _Stream:
         self._held = data + self._held
         self.offset -= len(data)
 
-    def take(self) -> bytes:
-        """The next block; it never ends in a backslash unless the text does."""
-        data, self._held = self._held or self._read(BLOCK_BYTES), b""
+    def take(self, rest: int = 0) -> bytes:
+        """The next block; it never ends in a backslash unless the text does.
+
+        Args:
+            rest: bytes that are held in which no object ends.
+        """
+        data, self._held = self._held or self._read(BLOCK_BYTES, rest), b""
         self.offset += len(data)
         return data
 
-    def _read(self, size: int) -> bytes:
-        data = self._text.read(size)
+    def _read(self, size: int, rest: int = 0) -> bytes:
+        if self._grid is None:
+            data = self._text.read(size)
+        else:
+            if self._text.at >= self._grid.to:
+                self._grid.to = self._text.at
+                self._grid.advance(rest)
+            data = self._text.read_to(self._grid.to)
         while data.endswith(b"\\") and (more := self._text.read(1)):
             data += more
         return data
@@ -221,7 +274,8 @@ def _is_broken(line: bytes) -> bool:
 
 def _lines(stream: _Stream) -> Iterator[LineBlock]:
     rest = b""
-    while block := stream.take():
+    end = 1
+    while block := stream.take(0 if end else len(rest)):
         begin = stream.offset - len(block) - len(rest)
         data = rest + block
         end = data.rfind(b"\n") + 1
@@ -229,45 +283,44 @@ def _lines(stream: _Stream) -> Iterator[LineBlock]:
             raise stream.source.fault("holds a line of more than 1 GB", line=line_at(stream.source, begin))
         rest = data[end:]
         if end:
-            yield LineBlock(data if not rest else data[:end], begin)
+            yield LineBlock(data if not rest else data[:end], begin, None, stream.to, "lines")
     if rest:
-        yield LineBlock(rest, stream.offset - len(rest))
+        yield LineBlock(rest, stream.offset - len(rest), None, stream.to, "lines")
 
 
 def _objects(stream: _Stream) -> Iterator[LineBlock]:
     """Objects that span lines, or stand one after the other without a line end."""
     scanner = Scanner()
-    rest = b""
-    while block := stream.take():
+    rest, held = b"", 0
+    while block := stream.take(held):
         begin = stream.offset - len(block) - len(rest)
         places, depths = _scanned(stream, scanner, block)
         codes = np.frombuffer(block, np.uint8)
         ends = places[(depths == 0) & (_STEP[codes[places]] < 0)] + len(rest)
         data = (rest + block).translate(_NEWLINES_TO_BLANKS)
         if not len(ends):
-            rest = data
+            rest, held = data, len(data)
             _check_length(stream, len(rest), begin)
             continue
         cut = int(ends[-1]) + 1
-        rest = data[cut:]
+        rest, held = data[cut:], 0
         lines = np.frombuffer(bytearray(data[:cut]), np.uint8)
         after = ends[:-1] + 1
         after = after[lines[after] == 32]
         lines[after] = 10
-        yield LineBlock(lines.tobytes(), begin, len(ends))
+        yield LineBlock(lines.tobytes(), begin, len(ends), stream.to, "objects")
     if rest.strip():
         yield LineBlock(rest, stream.offset - len(rest))  # cut: the parser says where
 
 
-def _array(stream: _Stream) -> Iterator[LineBlock]:
-    """The elements of the array that comes next."""
-    head = stream.head().removeprefix(b"[").lstrip()
-    of_objects = head[:1] in (b"{", b"]", b"", b"n")
-    scanner = Scanner()
-    rest = b""
+def _array(stream: _Stream, *, opened: bool = False, of_objects: bool = True, form: str = "array") -> Iterator[LineBlock]:
+    """The elements of the array that comes next; or of the one that was opened before, of which one knows what it holds."""
+    if not opened:
+        of_objects = stream.head().removeprefix(b"[").lstrip()[:1] in (b"{", b"]", b"", b"n")
+    scanner = Scanner(depth=int(opened))
+    rest, held = b"", 0
     begin = stream.offset
-    opened = False
-    while block := stream.take():
+    while block := stream.take(held):
         begin = stream.offset - len(block) - len(rest)
         places, depths = _scanned(stream, scanner, block)
         codes = np.frombuffer(block, np.uint8)[places]
@@ -287,12 +340,13 @@ def _array(stream: _Stream) -> Iterator[LineBlock]:
             stream.push_back(block[close + 1 - len(rest) :])
             body = bytes(data[:close])
             if body.strip() or len(commas):
-                yield _elements(body, begin, len(commas) + 1, of_objects)
+                yield _elements(LineBlock(body, begin, len(commas) + 1, stream.to, form), of_objects)
             return
         cut = int(commas[-1]) + 1 if len(commas) else 0
         rest = bytes(data[cut:])
+        held = 0 if cut else len(rest)
         if cut:
-            yield _elements(bytes(data[:cut]), begin, len(commas), of_objects)
+            yield _elements(LineBlock(bytes(data[:cut]), begin, len(commas), stream.to, form), of_objects)
         else:
             _check_length(stream, len(rest), begin)
     raise stream.source.fault(
@@ -302,10 +356,11 @@ def _array(stream: _Stream) -> Iterator[LineBlock]:
     )
 
 
-def _elements(lines: bytes, offset: int, count: int, of_objects: bool) -> LineBlock:
-    if not of_objects:
-        lines = b"".join(b'{"text":%s}\n' % element for element in lines.removesuffix(b"\n").split(b"\n"))
-    return LineBlock(lines, offset, count)
+def _elements(block: LineBlock, of_objects: bool) -> LineBlock:
+    if of_objects:
+        return block
+    lines = b"".join(b'{"text":%s}\n' % element for element in block.lines.removesuffix(b"\n").split(b"\n"))
+    return replace(block, lines=lines, form=f"{block.form} of values")
 
 
 def _under_field(stream: _Stream, field: str) -> Iterator[LineBlock]:
@@ -339,7 +394,7 @@ def _under_field(stream: _Stream, field: str) -> Iterator[LineBlock]:
 
 def _value(stream: _Stream, field: str) -> Iterator[LineBlock]:
     if stream.peek_byte() == b"[":
-        yield from _array(stream)
+        yield from _array(stream, form="field")
         return
     offset = stream.offset
     data = b"".join(iter(stream.take, b""))

@@ -10,17 +10,21 @@ import codecs
 import io
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, Protocol, cast
 
+from datasets_core.building.live_marks import Mark, TextFile
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, FileFormatError, UnsafeArchiveError
+from datasets_core.errors import ArchiveError, FileChangedError, FileFormatError, UnsafeArchiveError
 from datasets_core.fetch.decompress import decompressed, open_decompressed
 from datasets_core.fetch.members import Budget
+from datasets_core.fetch.ranges import FileVersion, RangeFile
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_of, looks_like_html
 
 _FIRST_BYTES = 1 << 16
+_PASSED_BYTES = 1 << 20
+_MOST_AHEAD_BYTES = 4 << 20
 _BINARY = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
@@ -77,27 +81,115 @@ class Source:
 
     def open(self) -> ByteStream:
         """The file's bytes, decompressed if its first bytes say that it is compressed."""
+        return self.opened()[0]
+
+    def opened(self) -> tuple[ByteStream, TextFile]:
+        """The file's bytes as `open` gives them; and which version they are of, and how it is compressed."""
         if self.remote is not None:
             return self._opened(self.remote)
         handle = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
         kind = kind_of(handle.read(HEAD_BYTES))
         handle.seek(0)
+        size, tag = _local_version(handle)
         if kind not in COMPRESSIONS:
-            return handle
+            return handle, TextFile(size, tag)
         handle.close()
-        return _Checked(self, open_decompressed(self.path, name=self.name))
+        return _Checked(self, open_decompressed(self.path, name=self.name)), TextFile(size, tag, str(kind))
 
-    def _opened(self, remote: RemoteFile) -> ByteStream:
+    def opened_at(self, file: TextFile, at: int, to: int) -> ByteStream:
+        """The file's bytes from a place on, decompressed; of a plain file nothing before is read.
+
+        Args:
+            file: the version that must be there.
+            at: the place, in bytes that are not compressed.
+            to: bytes up to this place are wanted in any case.
+
+        Raises:
+            FileChangedError: another version is there.
+        """
+        if not file.compression and self.remote is not None:
+            ranges = self.remote.ranges()
+            if file.size >= 0:
+                ranges.hold(FileVersion(file.size, file.tag))
+            return _Ahead(ranges, at, to)
+        handle, found = self.opened()
+        try:
+            if (found.size, found.tag, found.compression) != (file.size, file.tag, file.compression):
+                raise FileChangedError(self.name)
+            if not file.compression and self.remote is None:
+                cast(BinaryIO, handle).seek(at)
+            else:
+                _pass(handle, at)
+        except BaseException:
+            handle.close()
+            raise
+        return handle
+
+    def _opened(self, remote: RemoteFile) -> tuple[ByteStream, TextFile]:
         handle = cast(BinaryIO, remote.open("rb"))
         try:
             kind = kind_of(handle.read(HEAD_BYTES))
             handle.seek(0)
+            size, tag = _remote_version(handle)
         except BaseException:
             handle.close()
             raise
         if kind not in COMPRESSIONS:
-            return handle
-        return _Checked(self, decompressed(handle, path=self.name, budget=Budget(self.name, None, settings())))
+            return handle, TextFile(size, tag)
+        plain = decompressed(handle, path=self.name, budget=Budget(self.name, None, settings()))
+        return _Checked(self, plain), TextFile(size, tag, str(kind))
+
+
+def _local_version(handle: BinaryIO) -> tuple[int, str]:
+    status = os.fstat(handle.fileno())
+    return status.st_size, str(status.st_mtime_ns)
+
+
+def _remote_version(handle: BinaryIO) -> tuple[int, str]:
+    """Size and tag of what is read, as far as its place says; nothing is asked for it."""
+    raw = getattr(handle, "raw", handle)
+    if hasattr(raw, "declared_size"):
+        known: Any = raw
+        size, tag = known.declared_size(), known.version
+        return (-1 if size is None else int(size)), str(tag)
+    return _local_version(handle) if isinstance(raw, io.FileIO) else (-1, "")
+
+
+def _pass(handle: ByteStream, count: int) -> None:
+    """Read so many bytes, and forget them."""
+    while count > 0 and (data := handle.read(min(count, _PASSED_BYTES))):
+        count -= len(data)
+
+
+class _Ahead:
+    """The bytes of a file elsewhere from a place on, in ranges that grow.
+
+    Args:
+        ranges: the file.
+        at: the place.
+        to: bytes up to this place come first, at once.
+    """
+
+    def __init__(self, ranges: RangeFile, at: int, to: int) -> None:
+        self._ranges, self._at = ranges, at
+        self._held: Any = memoryview(b"")
+        self._next_bytes = max(to - at, 1)
+
+    def read(self, size: int = -1, /) -> bytes:
+        if not len(self._held):
+            stop = min(self._at + self._next_bytes, self._ranges.version().size)
+            if stop <= self._at:
+                return b""
+            (data,) = self._ranges.read([(self._at, stop)])
+            self._held, self._at = memoryview(data), stop
+            self._next_bytes = min(max(2 * self._next_bytes, _PASSED_BYTES), _MOST_AHEAD_BYTES)
+        taken = self._held if size < 0 else self._held[:size]
+        self._held = self._held[len(taken) :]
+        return bytes(taken)
+
+    def close(self) -> None:
+        self._held = memoryview(b"")
+        self._ranges.close()
 
 
 class _Checked(io.RawIOBase):
@@ -173,27 +265,48 @@ def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data
 
 
 def text_reader(
-    source: Source, wanted: str, *, encoding: str | None = None, errors: str | None = None, web_page_is_data: bool = False
+    source: Source,
+    wanted: str,
+    *,
+    encoding: str | None = None,
+    errors: str | None = None,
+    web_page_is_data: bool = False,
+    mark: Mark | None = None,
 ) -> TextBytes:
-    """The file as UTF-8 bytes without a byte order mark, sniffed."""
-    return TextBytes(source, wanted, encoding or "utf-8", errors or "strict", web_page_is_data)
+    """The file as UTF-8 bytes without a byte order mark, sniffed; or from a mark on, as it was when that was made."""
+    return TextBytes(source, wanted, encoding or "utf-8", errors or "strict", web_page_is_data, mark)
 
 
 class TextBytes:
-    """UTF-8 bytes of one text file, read in blocks; a context manager."""
+    """UTF-8 bytes of one text file, read in blocks; a context manager.
 
-    def __init__(self, source: Source, wanted: str, encoding: str, errors: str, web_page_is_data: bool) -> None:
+    Attributes:
+        source: the file.
+        at: the byte of the text that is read next.
+        file: what marks are of; None where a place in the text is none in the file, since it is in another encoding.
+    """
+
+    def __init__(
+        self, source: Source, wanted: str, encoding: str, errors: str, web_page_is_data: bool, mark: Mark | None = None
+    ) -> None:
         self.source = source
         self._decode: Callable[[bytes, bool], bytes] | None = None
-        plain = is_utf8(encoding, source) and errors == "strict"
-        self._handle = source.open()
         self._ended = False
+        self.at = 0
+        self.file: TextFile | None = None
+        if mark is not None:
+            self._handle = source.opened_at(mark.file, mark.file.lead + mark.at, mark.file.lead + mark.to)
+            self._first, self.at, self.file = b"", mark.at, mark.file
+            return
+        plain = is_utf8(encoding, source) and errors == "strict"
+        self._handle, file = source.opened()
         try:
             self._first = _fill(self._handle, _FIRST_BYTES)
             if is_utf8(encoding, source):
                 refuse_binary(source, self._first[:4096], wanted, web_page_is_data=web_page_is_data)
             if plain:
-                self._first = self._first.removeprefix(codecs.BOM_UTF8)
+                lead = len(codecs.BOM_UTF8) if self._first.startswith(codecs.BOM_UTF8) else 0
+                self._first, self.file = self._first[lead:], replace(file, lead=lead)
             else:
                 self._decode = _recoder(source, encoding, errors)
         except BaseException:
@@ -215,8 +328,23 @@ class TextBytes:
             if self._decode is not None:
                 data = self._decode(data, not data)
             if data:
+                self.at += len(data)
                 return data
         return b""
+
+    def read_to(self, place: int) -> bytes:
+        """All bytes up to a place in the text, or to its end; some more of a text in another encoding."""
+        parts: list[bytes] = []
+        while (missing := place - self.at) > 0:
+            if self._decode is None and len(self._first) >= missing:
+                data, self._first = self._first[:missing], self._first[missing:]
+                self.at += missing
+            else:
+                data = self.read(missing)
+            if not data:
+                break
+            parts.append(data)
+        return b"".join(parts)
 
     def blocks(self, size: int) -> Iterator[bytes]:
         """Blocks of about `size` bytes, to the end."""

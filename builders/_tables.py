@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
@@ -172,7 +173,7 @@ class FileBuilder(ArrowBasedBuilder):
         return ()
 
     def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
-        """See `Hooks.file_blocks`: as a stream of the files finds them."""
+        """See `Hooks.file_blocks`: as a stream finds them."""
         files = self.block_files(gen_kwargs)
         if files is None or self.block_steps():
             return None

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.live_marks import Mark
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Value
 from datasets_core.features.labels import ClassLabel
 
+from ._grid import STEP_BYTES
 from ._source import Source
 from ._tables import FileBuilder
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}}
 
+_HEAD_BYTES = 1 << 19  # of a stream, that tell the types
 _ON_BAD_LINES = ("error", "warn", "skip")
 _TEXTS = (
     *("delimiter", "sep", "prefix", "thousands", "decimal", "lineterminator", "quotechar", "escapechar", "comment"),
@@ -252,6 +255,7 @@ class Csv(FileBuilder):
     BUILDER_CONFIG_CLASS = CsvConfig
     streams = True
     rereads = True
+    has_marks = True
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
         """See `FileBuilder.join_types`: what is not a number everywhere is text.
@@ -262,13 +266,39 @@ class Csv(FileBuilder):
 
         return pa.string() if {a, b} == {pa.int64(), pa.uint64()} else widened(a, b)
 
+    def read_live(
+        self, source: Source, schema: pa.Schema | None, mark: Mark | None
+    ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
+        """See `FileBuilder.read_live`; where pandas reads, there are no marks."""
+        from ._csv_read import csv_blocks
+
+        config: CsvConfig = self.config
+        if config.pandas_only is not None:
+            yield from ((batch, None) for batch in self.read(source, schema))
+            return
+        wanted = self.wanted
+        yield from csv_blocks(
+            source,
+            config.form(),
+            schema,
+            mark,
+            as_text=self._texts,
+            if_empty=None if wanted is None else list(wanted),
+            first_bytes=_HEAD_BYTES if wanted is None else STEP_BYTES,
+        )
+
+    @property
+    def _texts(self) -> list[str]:
+        """The columns that must come as they stand."""
+        return [name for name, feature in (self.wanted or {}).items() if _is_text(feature)]
+
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""
         from ._csv_pandas import read_csv_by_pandas
         from ._csv_read import read_csv
 
         config: CsvConfig = self.config
-        as_text = [name for name, feature in (self.wanted or {}).items() if _is_text(feature)]
+        as_text = self._texts
         if (option := config.pandas_only) is not None:
             yield from read_csv_by_pandas(source, config.pandas_options, config.form(), schema, option=option, as_text=as_text)
         else:

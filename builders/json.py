@@ -17,8 +17,10 @@ import pyarrow as pa
 
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import Reread
+from datasets_core.building.live_marks import Mark, TextFile, packed, unpacked
 from datasets_core.errors import ConfigurationError, FileFormatError
 
+from ._grid import STEP_BYTES, Grid
 from ._json_arrow import has_inexact_integers, is_utf8, loses_digits, read_lines
 from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, too_deep
 from ._json_mixed import (
@@ -41,6 +43,7 @@ from ._tables import FileBuilder
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".json": {}, ".jsonl": {}, ".ndjson": {}}
 
+_HEAD_BYTES = 1 << 20  # of a stream, that tell the types
 _SMALL_FILE_BYTES = 64 << 10
 _GROUP_BYTES = 1 << 20
 
@@ -88,6 +91,7 @@ class Json(FileBuilder):
     streams = True
     rereads = True
     merge_columns = True
+    has_marks = True
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
         """See `FileBuilder.join_types`: what mixes is JSON, at the place where it does."""
@@ -96,6 +100,13 @@ class Json(FileBuilder):
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""
         return read_json(source, self.config, schema, as_json=self._as_json())
+
+    def read_live(
+        self, source: Source, schema: pa.Schema | None, mark: Mark | None
+    ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
+        """See `FileBuilder.read_live`."""
+        reader = JsonReader(self.config, schema, as_json=self._as_json())
+        return reader.marked_batches(source, mark, first_bytes=_HEAD_BYTES if self.wanted is None else STEP_BYTES)
 
     def _generate_tables(
         self, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None
@@ -180,6 +191,75 @@ class JsonReader:
         if by_brackets:
             for block in self._blocks(source, by_brackets=True):
                 yield from self._passed_on(self._parse(block, source))
+
+    def marked_batches(
+        self, source: Source, mark: Mark | None, *, first_bytes: int
+    ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
+        """The rows of a file as they come, each batch with the mark of where it begins, if a block begins there.
+
+        Args:
+            source: the file.
+            mark: where to begin.
+            first_bytes: of the block that tells the types.
+
+        Raises:
+            FileFormatError: the file is no such JSON; it names the line.
+            Reread: rows from here on have other types than those given out.
+            ValueError: the mark is none of such a file.
+        """
+        if mark is not None:
+            self._go_on(mark)
+        has_begun, by_brackets = mark is not None, False
+        while True:
+            try:
+                for block, file in self._marked_blocks(source, mark, first_bytes, by_brackets=by_brackets):
+                    if block.lines.isspace():
+                        continue
+                    told = None if file is None else self._mark(block, file, is_first=not has_begun)
+                    table = self._parse(block, source)
+                    has_begun = True
+                    for batch in self._see(table):
+                        self.finish()
+                        yield batch, told
+                        told = None
+                return
+            except FileFormatError as error:
+                if has_begun or by_brackets or error.line is None or not self._spans_lines(source, error.line):
+                    raise
+                by_brackets = True
+
+    def _mark(self, block: LineBlock, file: TextFile, *, is_first: bool) -> Mark | None:
+        """Where a block begins, and what was known before it."""
+        if is_first:
+            return Mark(0, block.to, None, file)
+        if not block.form:
+            return None
+        known = {"form": block.form, "types": packed(self._schema), "inexact": sorted(self._inexact) or None}
+        return Mark(block.offset, block.to, {name: value for name, value in known.items() if value is not None}, file)
+
+    @property
+    def _schema(self) -> pa.Schema:
+        """The types so far."""
+        return pa.schema(list(self._types.items()))
+
+    def _go_on(self, mark: Mark) -> None:
+        """Know what was known at a mark."""
+        try:
+            self._types = {known.name: known.type for known in unpacked(mark.reader.get("types")) or ()}
+            self._inexact = set(map(str, mark.reader.get("inexact") or ()))
+            str(mark.reader["form"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"no mark of a JSON file: {error!r}") from error
+
+    def _marked_blocks(
+        self, source: Source, mark: Mark | None, first_bytes: int, *, by_brackets: bool
+    ) -> Iterator[tuple[LineBlock, TextFile | None]]:
+        options = self._options
+        form = None if mark is None else mark.reader["form"]
+        with text_reader(source, "json", encoding=options.encoding, errors=options.encoding_errors, mark=mark) as text:
+            grid = Grid.of(text, mark, first_bytes=first_bytes)
+            for block in line_blocks(text, field=options.field, by_brackets=by_brackets, grid=grid, form=form):
+                yield block, text.file
 
     def _blocks(self, source: Source, *, by_brackets: bool) -> Iterator[LineBlock]:
         options = self._options

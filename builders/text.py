@@ -7,6 +7,7 @@ becomes a Python object.  As in Python's text files, `\\n`, `\\r\\n` and a lone 
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,8 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.live_marks import Mark
 from datasets_core.errors import ConfigurationError
 
+from ._grid import Grid
 from ._source import Source, TextBytes, invalid_utf8, text_reader
 from ._tables import FileBuilder
 
@@ -24,6 +27,7 @@ EXTENSIONS: dict[str, dict[str, Any]] = {".txt": {}}
 
 _BLOCK_BYTES = 4 << 20
 _MAX_ROW_BYTES = (1 << 31) - (1 << 24)  # what the 32-bit offsets of a string column can hold, with room for a block
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 _SAMPLE_BY = ("line", "paragraph", "document")
 
 
@@ -58,6 +62,13 @@ class Text(FileBuilder):
 
     BUILDER_CONFIG_CLASS = TextConfig
     streams = True
+    has_marks = True
+
+    def read_live(
+        self, source: Source, schema: pa.Schema | None, mark: Mark | None
+    ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
+        """See `FileBuilder.read_live`."""
+        return text_blocks(source, self.config, is_live=True, mark=mark)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""
@@ -70,24 +81,39 @@ def read_text(source: Source, options: TextConfig) -> Iterator[pa.RecordBatch]:
     Raises:
         FileFormatError: bytes that are not of the encoding, binary data, a Git-LFS pointer.
     """
+    return (batch for batch, _ in text_blocks(source, options))
+
+
+def text_blocks(
+    source: Source, options: TextConfig, *, is_live: bool = False, mark: Mark | None = None
+) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
+    """The rows of a text file as `read_text` gives them, each batch with the mark of where it begins.
+
+    Args:
+        source: the file.
+        options: the config.
+        is_live: in blocks that marks can be told of; else there are none.
+        mark: where to begin.
+    """
     name = next(iter(options.features)) if options.features else "text"
-    block_bytes = max(min(options.chunksize, _BLOCK_BYTES), 1)
-    with text_reader(source, "text", encoding=options.encoding, errors=options.encoding_errors, web_page_is_data=True) as text:
+    encoding, errors = options.encoding, options.encoding_errors
+    with text_reader(source, "text", encoding=encoding, errors=errors, web_page_is_data=True, mark=mark) as text:
+        block_bytes = max(min(options.chunksize, _BLOCK_BYTES), 1)
+        blocks = _Lines(text, Grid.of(text, mark) if is_live else None, block_bytes)
         if options.sample_by == "line":
-            columns = _lines(text, block_bytes, options.keep_linebreaks)
+            columns = _lines(blocks, options.keep_linebreaks)
         elif options.sample_by == "paragraph":
-            columns = _paragraphs(text, block_bytes)
+            columns = _paragraphs(blocks)
         else:
-            columns = _document(text, block_bytes)
-        empty = True
-        offset = 0
-        for column, size in columns:
-            _check(source, column, offset)
-            offset += size
+            columns = _document(blocks)
+        empty = mark is None
+        for column, begin, to in columns:
+            _check(source, column, begin)
             empty = False
-            yield pa.RecordBatch.from_arrays([column], [name])
+            told = Mark(begin, to, None, text.file) if is_live and text.file is not None and to else None
+            yield pa.RecordBatch.from_arrays([column], [name]), told
         if empty:
-            yield pa.RecordBatch.from_arrays([_strings(np.zeros(1, np.int32), b"")], [name])
+            yield pa.RecordBatch.from_arrays([_strings(np.zeros(1, np.int32), b"")], [name]), None
 
 
 def _check(source: Source, column: pa.Array, offset: int) -> None:
@@ -119,25 +145,50 @@ def _locate_invalid(source: Source, offset: int) -> Exception:
     )
 
 
-def _blocks_of_lines(text: TextBytes, block_bytes: int) -> Iterator[tuple[bytes, int]]:
-    """Blocks of whole lines that end in `\\n` alone, each with the bytes it had in the file; the last one may lack its end."""
-    rest: list[bytes] = []
-    held = 0
-    for block in text.blocks(block_bytes):
-        border = _last_line_end(block)
-        if border == 0:
-            rest.append(block)
-            held += len(block)
-            if held > _MAX_ROW_BYTES:
-                raise text.source.fault(
-                    "holds a line of more than 2 GB", advice="Break its lines, or load it by another format"
-                )
-            continue
-        whole = b"".join([*rest, block[:border]])
-        rest, held = [block[border:]], len(block) - border
-        yield _plain_ends(whole), len(whole)
-    if last := b"".join(rest):
-        yield _plain_ends(last), len(last)
+class _Lines:
+    """Blocks of whole lines.
+
+    Attributes:
+        source: the file.
+        begin: the byte of the text at which the block that was given last begins.
+        to: the byte up to which the text was read for it; 0 where no marks are wanted.
+    """
+
+    def __init__(self, text: TextBytes, grid: Grid | None, block_bytes: int) -> None:
+        self.source = text.source
+        self._text, self._grid, self._block_bytes = text, grid, block_bytes
+        self.begin, self.to = text.at, 0
+
+    def _blocks(self) -> Iterator[bytes]:
+        if self._grid is None:
+            yield from self._text.blocks(self._block_bytes)
+            return
+        while block := self._text.read_to(self._grid.to):
+            self.to = self._grid.to
+            yield block
+            self._grid.advance()
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The bytes of each block as they stand in the text; the last one may lack its line end."""
+        rest: list[bytes] = []
+        begin, held = self._text.at, 0
+        for block in self._blocks():
+            border = _last_line_end(block)
+            if border == 0:
+                rest.append(block)
+                held += len(block)
+                if held > _MAX_ROW_BYTES:
+                    raise self.source.fault(
+                        "holds a line of more than 2 GB", advice="Break its lines, or load it by another format"
+                    )
+                continue
+            whole = b"".join([*rest, block[:border]])
+            self.begin = begin
+            yield whole
+            rest, held, begin = [block[border:]], len(block) - border, begin + len(whole)
+        if last := b"".join(rest):
+            self.begin = begin
+            yield last
 
 
 def _last_line_end(block: bytes) -> int:
@@ -152,8 +203,10 @@ def _plain_ends(block: bytes) -> bytes:
     return block
 
 
-def _lines(text: TextBytes, block_bytes: int, keep_linebreaks: bool) -> Iterator[tuple[pa.Array, int]]:
-    for block, size in _blocks_of_lines(text, block_bytes):
+def _lines(blocks: _Lines, keep_linebreaks: bool) -> Iterator[tuple[pa.Array, int, int]]:
+    """A row a line: the column of each block, the byte at which it begins, and that up to which it was read."""
+    for whole in blocks:
+        block = _plain_ends(whole)
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == 10)
         unfinished = not block.endswith(b"\n")
         offsets = np.zeros(len(ends) + 1 + unfinished, np.int32)
@@ -165,34 +218,46 @@ def _lines(text: TextBytes, block_bytes: int, keep_linebreaks: bool) -> Iterator
             data = block.translate(None, b"\n")
         if unfinished:
             offsets[-1] = len(data)
-        yield _strings(offsets, data), size
+        yield _strings(offsets, data), blocks.begin, blocks.to
 
 
-def _paragraphs(text: TextBytes, block_bytes: int) -> Iterator[tuple[pa.Array, int]]:
-    """Pieces between `\\n\\n`; empty ones are left out, as is nothing else: a single `\\n` at the end of the file stays."""
-    rest = b""
-    size = 0
-    for block, read in _blocks_of_lines(text, block_bytes):
-        size += read
-        *whole, rest = (rest + block).split(b"\n\n")
+def _paragraphs(blocks: _Lines) -> Iterator[tuple[pa.Array, int, int]]:
+    """Pieces between `\n\n`; empty ones are left out, as is nothing else: a single `\n` at the end of the file stays."""
+    rest = raw = b""
+    begin, to = blocks.begin, 0
+    for block in blocks:
+        raw += block
+        *whole, rest = (rest + _plain_ends(block)).split(b"\n\n")
         if len(rest) > _MAX_ROW_BYTES:
-            raise text.source.fault("holds a paragraph of more than 2 GB", advice="Pass sample_by='line'")
+            raise blocks.source.fault("holds a paragraph of more than 2 GB", advice="Pass sample_by='line'")
+        to = blocks.to
         if pieces := [piece for piece in whole if piece]:
-            yield _joined(pieces), size
-            size = 0
+            yield _joined(pieces), begin, to
+        if whole:
+            kept = _as_it_stood(raw, rest)
+            begin, raw = begin + len(raw) - len(kept), kept
     if rest:
-        yield _joined([rest]), size
+        yield _joined([rest]), begin, to
 
 
-def _document(text: TextBytes, block_bytes: int) -> Iterator[tuple[pa.Array, int]]:
+def _as_it_stood(raw: bytes, rest: bytes) -> bytes:
+    """The end of some lines that is `rest`, where their ends are made alike."""
+    if b"\r" not in raw:
+        return raw[len(raw) - len(rest) :]
+    ends = [found.end() for found in _LINE_END.finditer(raw)]
+    count = rest.count(b"\n")
+    return raw[ends[-count - 1] :] if rest else b""
+
+
+def _document(blocks: _Lines) -> Iterator[tuple[pa.Array, int, int]]:
     parts = []
     held = 0
-    for block, size in _blocks_of_lines(text, block_bytes):
-        parts.append(block)
-        held += size
+    for block in blocks:
+        parts.append(_plain_ends(block))
+        held += len(block)
         if held > _MAX_ROW_BYTES:
-            raise text.source.fault("is a document of more than 2 GB", advice="Pass sample_by='line' or 'paragraph'")
-    yield _joined([b"".join(parts)]), held
+            raise blocks.source.fault("is a document of more than 2 GB", advice="Pass sample_by='line' or 'paragraph'")
+    yield _joined([b"".join(parts)]), 0, 0
 
 
 def _joined(pieces: list[bytes]) -> pa.Array:

@@ -7,7 +7,7 @@ import copy
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pyarrow as pa
 
@@ -47,6 +47,9 @@ from datasets_core.meta.version import Version
 from datasets_core.rows.origin import paths_below
 from datasets_core.store.layout import dataset_folder
 from datasets_core.store.manifest import Manifest, read_manifest
+
+if TYPE_CHECKING:
+    from datasets_core.building.live_marks import Mark
 
 
 class _ConfigsByName:
@@ -283,6 +286,10 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         changed.read_schema = schema
         return changed
 
+    def reading_live(self, mark: Mark | None) -> DatasetBuilder:
+        """See `Hooks.reading_live`."""
+        return self
+
     def shown_info(self) -> DatasetInfo:
         """A copy of the info, for a dataset of its rows."""
         return self.info.copy()
@@ -309,7 +316,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         """
         return encoded_rows(self, job, first=first, copies=copies)
 
-    def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch]]:
+    def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, object]:
         """The keys and tables of a part of a split: what a job writes."""
         return made_tables(self, job)
 

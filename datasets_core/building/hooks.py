@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from datasets_core.building.builder_config import BuilderConfig
+    from datasets_core.building.live_marks import Mark
     from datasets_core.engines.deadline import Deadline
     from datasets_core.features.order_free import Facts
     from datasets_core.fetch.checksum import RegisteredFile
@@ -160,6 +161,10 @@ class Hooks(Protocol):
         """A copy that reads with `schema`."""
         ...
 
+    def reading_live(self, mark: Mark | None) -> Hooks:
+        """A copy that reads a file as it comes, in blocks that tell marks, and from a mark on; itself where there are none."""
+        ...
+
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         """The type that holds what a reader of text makes of both, None where only text does."""
         ...
@@ -172,7 +177,7 @@ class Hooks(Protocol):
         """The rows of a part, as batches: see `building.row_chunks`."""
         ...
 
-    def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch]]:
+    def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, object]:
         """The keys and tables of a part: see `building.row_chunks`."""
         ...
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from datasets_core.building.hooks import Hooks
+from datasets_core.building.live_marks import packed
 from datasets_core.building.sink import check_columns
 from datasets_core.config import settings
 from datasets_core.errors import CastError, DatasetGenerationCastError, DatasetGenerationError
@@ -27,13 +28,17 @@ class LiveTables:
     Args:
         builder: whose tables.
         split: the split.
+        known: the types of tables before, where no features were given.
     """
 
-    def __init__(self, builder: Hooks, split: str) -> None:
+    def __init__(self, builder: Hooks, split: str, known: pa.Schema | None = None) -> None:
         self._builder, self._split = builder, split
         self._features: Features | None = builder.info.features
         self._is_fixed = self._features is not None
+        if not self._is_fixed and known is not None:
+            self._features = Features.from_arrow_schema(known)
         self._origin: str | None = None
+        self._told: tuple[Features, str | None] | None = None
 
     def batches(self, table: Any, source: str | None, row: int) -> Iterator[pa.RecordBatch]:
         """The rows of a table.
@@ -67,6 +72,15 @@ class LiveTables:
         return None if self._is_fixed or self._features is None else self._features.arrow_schema
 
     @property
+    def told(self) -> str | None:
+        """Those types as a short text."""
+        if self._is_fixed or self._features is None:
+            return None
+        if self._told is None or self._told[0] is not self._features:
+            self._told = self._features, packed(self.known)
+        return self._told[1]
+
+    @property
     def _label(self) -> str:
         return f"split {self._split!r} of {self._builder.label}"
 
@@ -83,16 +97,16 @@ class LiveTables:
         try:
             wider = merge_schemas(known, new)
         except CastError as error:
-            raise self.changed(self._label, row) from error
+            raise self.changed(self._label, row, what) from error
         if not all(_holds(field.type, wider.field(field.name).type) for field in known):
-            raise self.changed(self._label, row)
+            raise self.changed(self._label, row, what)
         self._features = Features.from_arrow_schema(wider)
 
     @staticmethod
-    def changed(label: str, row: int) -> DatasetGenerationError:
-        """The error for types that rows before a row do not have."""
+    def changed(label: str, row: int, file: str | None = None) -> DatasetGenerationError:
+        """The error for types that rows before a row, of a file, do not have."""
         return DatasetGenerationError(
-            f"The rows of {label} have other types behind row {row} than before it. "
+            f"The rows of {label} have other types behind row {row}{f' of {file}' if file else ''} than before it. "
             "Give features= with the types of all columns, or leave streaming=True out.",
             row=row,
         )

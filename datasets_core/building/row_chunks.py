@@ -49,19 +49,23 @@ def encoded_rows(builder: Hooks, job: Part, *, first: list[Any] | None = None, c
         yield Encoded(keys, batch, encoder.facts if isinstance(encoder, OrderFreeEncoder) else None)
 
 
-def made_tables(builder: Hooks, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch]]:
-    """Keys and tables of a part of a split, with no more rows than it asks for.
+def made_tables(
+    builder: Hooks, job: Part, *, from_row: int | None = None
+) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, int]:
+    """Keys and tables of a part of a split, with no more rows than it asks for; and, when all came, how many rows there were.
 
     Args:
         builder: whose `generate` makes the tables.
         job: the part.
+        from_row: the row with which they begin; with one, tables all of whose rows are left out come too, without rows.
 
     Raises:
         DatasetGenerationError: the author's code failed, or yields something else.
         Reread: the text must be read again with another schema.
     """
     pairs = begin(job, builder)
-    row, key = 0, None
+    row: int = from_row or 0
+    key: Any = None
 
     def reached() -> tuple[int, Any]:
         return row, key
@@ -70,7 +74,7 @@ def made_tables(builder: Hooks, job: Part) -> Generator[tuple[Any, pa.Table | pa
         try:
             key, table = taken(job, builder, pairs.__next__, reached, passes=(StopIteration, Reread))
         except StopIteration:
-            return
+            return row
         if not isinstance(table, pa.Table | pa.RecordBatch):
             raise DatasetGenerationError(
                 f"{builder.label} yields a {type(table).__name__} for split {job.split!r}{_in(builder, job, row, key)}. "
@@ -80,10 +84,10 @@ def made_tables(builder: Hooks, job: Part) -> Generator[tuple[Any, pa.Table | pa
             table = table.slice(0, job.max_rows - row)
         left_out = max(0, min(job.skip - row, table.num_rows))
         row += table.num_rows
-        if left_out < table.num_rows or not left_out:
+        if left_out < table.num_rows or not left_out or from_row is not None:
             yield key, table.slice(left_out) if left_out else table
-        if row == job.max_rows:
-            return
+        if job.max_rows is not None and row == job.max_rows:
+            return row
 
 
 def _chunks(
