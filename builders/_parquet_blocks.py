@@ -242,13 +242,16 @@ class ParquetBlocks:
             return None
         return sum(stop - start for start, stop in self.needed(block, columns))
 
-    def fetch(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, Any]]:
-        """See `BlockFile.fetch`: pairs of the place of some bytes in the file, and these."""
-        needed, tail = self.needed(block, columns), self._tail
+    def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[list[tuple[int, Any]]]:
+        """See `BlockFile.fetch`: of each block pairs of the place of some bytes in the file, and these."""
+        needed = [self.needed(block, columns) for block in blocks]
+        tail = self._tail
         begin = None if tail is None else tail[0]
-        asked = [each for each in needed if begin is None or each[0] < begin]
-        found = [(start, data) for (start, _), data in zip(asked, self._opened().read(asked) if asked else [], strict=True)]
-        return found if tail is None else [*found, tail]
+        asked = [[each for each in ranges if begin is None or each[0] < begin] for ranges in needed]
+        flat = [each for ranges in asked for each in ranges]
+        data = iter(self._opened().read(flat) if flat else [])
+        found = [[(start, next(data)) for start, _ in ranges] for ranges in asked]
+        return found if tail is None else [[*parts, tail] for parts in found]
 
     def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Generator[pa.RecordBatch]:
         """See `BlockFile.read`."""

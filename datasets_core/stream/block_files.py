@@ -93,8 +93,8 @@ class BlockFile(Protocol):
         """How many bytes `needed` tells; None where that would have to be asked for."""
         ...
 
-    def fetch(self, block: int, columns: Sequence[str] | None) -> Any:
-        """The bytes of a block, for `read`; may be called in another thread.
+    def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[Any]:
+        """The bytes of some blocks, for `read`, by as few requests as can be; may be called in another thread.
 
         Raises:
             DownloadError: they cannot be had.

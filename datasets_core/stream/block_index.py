@@ -194,7 +194,7 @@ class BlockIndex:
         IndexCache.of_settings().put(key, to_bytes(self._found))
 
     def forget(self) -> bool:
-        """Forget what is known of all files, since one is another one now; whether all was known from the disk, and not used."""
+        """Forget what is known of all files, as one is another one now; whether it was known from the disk, and is not in use."""
         with self._lock:
             if (key := self._key) is not None:
                 IndexCache.of_settings().drop(key)

@@ -7,38 +7,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.config import settings
-from datasets_core.errors import DatasetsCoreError
-from datasets_core.fetch.read_ahead import ReadAhead
 from datasets_core.meta.row_blocks import Ints
+from datasets_core.stream.block_fetches import BlockFetches, Key, Wanted
 
-Key: TypeAlias = tuple[int, int]
-"""The number of a list of files, and that of a block in it."""
-
-_DECODED_SHARE, _FETCHED_SHARE = 0.75, 0.25
+_DECODED_SHARE = 0.75  # of the memory; the rest is for what is fetched ahead
 _LOCAL_BYTES = 16 << 20  # of a block on this disk that is read at once; larger ones are read as they are decoded
 _LARGEST_SHARE = 0.125  # of the memory, that one block elsewhere may take which is fetched at once
-
-
-class Wanted(NamedTuple):
-    """A block to be read.
-
-    Attributes:
-        num_bytes: that it takes to fetch, as far as that is known.
-        is_local: it is on this disk.
-        fetch: gives its bytes.
-        pieces: gives its rows, of the bytes that were fetched, or (None) as they are decoded.
-    """
-
-    num_bytes: int
-    is_local: bool
-    fetch: Callable[[], Any]
-    pieces: Callable[[Any], Iterator[pa.RecordBatch]]
 
 
 class _Decoded:
@@ -79,45 +58,23 @@ class BlockReader:
     def __init__(self, wanted: Callable[[Key], Wanted]) -> None:
         self._wanted = wanted
         budget = settings().stream_memory_bytes
-        self._most_decoded, self._most_fetched = int(budget * _DECODED_SHARE), int(budget * _FETCHED_SHARE)
-        self._largest = int(budget * _LARGEST_SHARE)
+        self._most_decoded, self._largest = int(budget * _DECODED_SHARE), int(budget * _LARGEST_SHARE)
         self._held: OrderedDict[Key, _Decoded] = OrderedDict()
-        self._ahead = ReadAhead[Any](self._most_fetched, settings().stream_threads)
+        self._fetches = BlockFetches(wanted, budget - self._most_decoded, self._largest)
         self._lock = threading.RLock()
         self.pid = os.getpid()
 
     def close(self) -> None:
         """Fetch and keep nothing more."""
-        self._ahead.close()
+        self._fetches.close()
         for held in self._held.values():
             held.stop()
         self._held.clear()
 
-    def is_at_hand(self, key: Key) -> bool:
-        """Whether the block, or its beginning, is decoded."""
-        return key in self._held
-
     def expect(self, keys: Iterable[Key]) -> None:
         """Fetch these blocks, in this order, before they are read."""
         with self._lock:
-            self._ahead.want(self._asked(keys))
-
-    def _asked(self, keys: Iterable[Key]) -> Iterator[tuple[Key, int, Callable[[], Any]]]:
-        size = 0
-        for key in keys:
-            if key in self._held:
-                continue
-            try:
-                wanted = self._wanted(key)
-            except DatasetsCoreError:  # which is raised when its rows are asked for: those before it come first
-                return
-            if wanted.is_local:
-                continue
-            if wanted.num_bytes <= self._largest:
-                yield key, wanted.num_bytes, wanted.fetch
-            size += wanted.num_bytes
-            if size > 2 * self._most_fetched:
-                return
+            self._fetches.expect(key for key in keys if key not in self._held)
 
     def rows(self, key: Key, rows: Ints) -> pa.RecordBatch:
         """Some rows of a block, in the order in which they are asked for.
@@ -177,10 +134,9 @@ class BlockReader:
 
     def _begun(self, key: Key, held: _Decoded) -> Iterator[pa.RecordBatch]:
         wanted = self._wanted(key)
-        most = _LOCAL_BYTES if wanted.is_local else self._largest
-        if wanted.num_bytes > most:
+        if wanted.num_bytes > (_LOCAL_BYTES if wanted.file.is_local else self._largest):
             return wanted.pieces(None)
-        data = wanted.fetch() if wanted.is_local else self._ahead.take(key, wanted.fetch)
+        data = self._fetches.take(key, wanted)
         held.fetched_bytes = wanted.num_bytes
         return wanted.pieces(data)
 

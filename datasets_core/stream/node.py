@@ -276,6 +276,13 @@ class Ordered:
                 start, place = start + len(piece.numbers), place + len(piece.places)
 
     def _read(self, state: State, size: int | None, read: Callable[[_Way], Block]) -> Iterator[tuple[Delivery, _Way]]:
+        try:
+            yield from self._walk(state, size, read)
+        finally:
+            if self._is_told:  # nothing is fetched for who reads no further
+                self._source.expect(run_of(0, 0), self._turn)
+
+    def _walk(self, state: State, size: int | None, read: Callable[[_Way], Block]) -> Iterator[tuple[Delivery, _Way]]:
         start, step = int(state), size or _FIRST_ROWS
         is_whole = size is not None
         located, begin = self._located(start, start, step, is_whole=is_whole), start
@@ -312,7 +319,8 @@ class Ordered:
         stop = self._reached(start, max(step, min(_MOST_LOCATED, ahead)), step if is_whole else 1)
         located = _Located(start, self._way(self._numbers(run_of(start, max(start, stop)))))
         if located.count and self._is_told:
-            self._expect(located, self._reached(stop, min(_MOST_AHEAD, ahead), 0) if ahead else stop)
+            is_early = start - begin < _EARLY_ROWS  # somebody may look at the first rows only
+            self._expect(located, stop if is_early else self._reached(stop, min(_MOST_AHEAD, ahead), 0))
         return located
 
     def _reached(self, start: int, count: int, least: int) -> int:

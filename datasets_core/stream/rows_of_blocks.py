@@ -1,4 +1,4 @@
-"""`RowsOfBlocks`: where a stream begins whose rows stand in files by blocks, wherever these are: no more is read than is asked."""
+"""`RowsOfBlocks`: where a stream begins whose rows stand in files by blocks, wherever these are: only what is asked is read."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from datasets_core.errors import FileChangedError
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import Ints, RowBlocks
+from datasets_core.stream.block_fetches import Key, Wanted
 from datasets_core.stream.block_fit import BlockFit
 from datasets_core.stream.block_index import BlockIndex
-from datasets_core.stream.block_reader import BlockReader, Key, Wanted, gathered
+from datasets_core.stream.block_reader import BlockReader, gathered
 from datasets_core.stream.node import Node, Ordered
 from datasets_core.stream.rows_by_place import OneOrder, Origins, RowsByPlace
 
@@ -196,6 +197,8 @@ class RowsOfBlocks(OneOrder):
     def expect(self, places: Ints, epochs: Ints | int = 0) -> None:
         """See `RowsByPlace.expect`."""
         if not len(places):
+            if self._own.reader is not None:
+                self._own.reader.expect(())
             return
         blocks, _ = self._located(places)
         _, firsts = np.unique(blocks, return_index=True)
@@ -236,7 +239,7 @@ class RowsOfBlocks(OneOrder):
         if size is None:
             size = index.size_of(block)[1]
         pieces = partial(fit.pieces, file, inside, found, index.first_of(block))
-        return Wanted(size, file.is_local, partial(file.fetch, inside, found.columns), pieces)
+        return Wanted(file, inside, found.columns, size, pieces)
 
     def _forget(self) -> bool:
         """Whether files that changed are to be asked again: they were known from an earlier process, and no row was read."""
