@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import settings
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.cast import cast_table
 from datasets_core.features.codec import RowEncoder
@@ -115,26 +116,36 @@ class IterableDataset(StreamExports):
         generator: np.random.Generator | None = None,
         buffer_size: int = 1000,
         max_buffer_input_shards: int = 10,
+        *,
+        window_bytes: int | None = None,
     ) -> Self:
         """The rows in random order, which depends on the seed and the epoch alone: see `set_epoch`.
 
-        The order is computed, so that no row waits in a buffer and a saved state stays small.  Rows of 64 places mix in each
-        window of `buffer_size` rows; behind a function that may drop rows, the rows of each window among themselves.
+        The order is computed, so that no row waits in a buffer and a saved state stays small.  Where rows lie in blocks that
+        can be read alone, as row groups of Parquet and record batches of Arrow files, the blocks are permuted, and rows mix in
+        windows of some blocks: of 16, or of those of `buffer_size` rows if they are more, and of no more than the setting
+        `stream_window_bytes` when they are decoded; the first windows are smaller.  In other files rows mix in windows of
+        `buffer_size` rows, and the files are permuted.  So it is behind a function that may drop rows, where blocks are
+        permuted as files are.  Of rows in memory those of 64 places mix in each window of `buffer_size` rows.
 
         Args:
             seed: decides about the order; None takes one from the global state of `np.random`.
             generator: gives the seed, if there is none.
             buffer_size: rows of a window.
             max_buffer_input_shards: has no effect: windows mix all shards.
+            window_bytes: decoded bytes of a window of blocks, whatever `buffer_size` says.
 
         >>> stream = IterableDataset.from_dict({"a": range(8)}).shuffle(seed=42)
         >>> sorted(stream["a"]) == list(range(8)), list(stream) == list(stream)
         (True, True)
 
         Raises:
-            ConfigurationError: a window of no rows, or a seed that is negative.
+            ConfigurationError: a window of no rows or bytes, or a seed that is negative.
         """
-        return self._then(Shuffle(_seed(seed, generator), at_least_one("buffer_size", buffer_size)))
+        most = settings().stream_window_bytes if window_bytes is None else at_least_one("window_bytes", window_bytes)
+        size = at_least_one("buffer_size", buffer_size)
+        is_by_bytes = window_bytes is not None
+        return self._then(Shuffle(_seed(seed, generator), size, window_bytes=most, is_by_bytes=is_by_bytes))
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Self:
         """One of `num_shards` parts; they have all rows together, and none twice.

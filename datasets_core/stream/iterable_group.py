@@ -122,6 +122,8 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         generator: np.random.Generator | None = None,
         buffer_size: int = 1000,
         max_buffer_input_shards: int = 10,
+        *,
+        window_bytes: int | None = None,
     ) -> Self:
         """The rows of every split in random order; see `IterableDataset.shuffle`.
 
@@ -129,7 +131,9 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         >>> sorted(splits.shuffle(seed=1)["train"]["a"])
         [1, 2, 3]
         """
-        return self._each(lambda stream: stream.shuffle(seed, generator, buffer_size, max_buffer_input_shards))
+        return self._each(
+            lambda stream: stream.shuffle(seed, generator, buffer_size, max_buffer_input_shards, window_bytes=window_bytes)
+        )
 
     def select_columns(self, column_names: str | Sequence[str]) -> Self:
         """Only these columns of every split; see `IterableDataset.select_columns`.

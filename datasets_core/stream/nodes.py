@@ -16,6 +16,7 @@ from datasets_core.stream.functions import Function, RowsMade
 from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.node import Delivery, Node, Ordered, RowChange, State, batches, chosen, part
 from datasets_core.stream.permutation import Permutation
+from datasets_core.stream.shuffled_blocks import BlocksInTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +260,27 @@ def on_jobs(node: Node, act: Callable[[MadeRows], MadeRows], *, is_share: bool =
         act: gives the other jobs.
         is_share: they are a part of the jobs, and what steps do in windows, lists and rounds is done in each part by itself.
     """
-    if isinstance(node, MadeRows):
+    return _on_bottom(node, lambda found: act(found) if isinstance(found, MadeRows) else None, is_share=is_share)
+
+
+def in_turns(node: Node, seed: int, epoch: int) -> Node | None:
+    """The node with the blocks at its bottom, or the jobs, in an order that a seed decides; None where there are none.
+
+    Rows whose places are known keep their numbers.
+    """
+
+    def act(found: Any) -> Node | None:
+        if not isinstance(found, Ordered):
+            mixed: Node = found.shuffled(seed, epoch)
+            return mixed
+        blocks = found.structure()
+        return None if blocks is None else found.shared(BlocksInTurn(blocks, seed))
+
+    return _on_bottom(node, act, is_share=False)
+
+
+def _on_bottom(node: Node, act: Callable[[Any], Node | None], *, is_share: bool) -> Node | None:
+    if isinstance(node, Ordered) or hasattr(node, "shuffled"):  # MadeRows, and several nodes as one
         return act(node)
     passes: tuple[type[Any], ...] = (Changed, Filtered, FilteredByBatch, MappedByBatch)
     if is_share:
@@ -267,7 +288,7 @@ def on_jobs(node: Node, act: Callable[[MadeRows], MadeRows], *, is_share: bool =
     if not isinstance(node, passes):
         return None
     step: Any = node
-    below = on_jobs(step.below, act, is_share=is_share)
+    below = _on_bottom(step.below, act, is_share=is_share)
     return None if below is None else replace(step, below=below)
 
 

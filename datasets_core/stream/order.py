@@ -223,12 +223,14 @@ class Shuffled(PlainLayer):
         window: rows that mix as well as possible, of which most come from blocks far apart.
         seed: decides about the order.
         reshuffles: where the rows are repeated, each round has an order of its own.
+        stays: rows stay in their window: no block is moved, where those far away are dear.
     """
 
     size: int
     window: int
     seed: int
     reshuffles: bool = False
+    stays: bool = False
     _known: dict[tuple[int, int], Permutation] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -250,7 +252,8 @@ class Shuffled(PlainLayer):
         """See `Layer.below`."""
         if not len(places):
             return places
-        return self._unblocked(self._unmixed(places, epoch), epoch)
+        mixed = self._unmixed(places, epoch)
+        return mixed if self.stays else self._unblocked(mixed, epoch)
 
     def below_in_turns(self, places: Ints, turns: Ints | int) -> Ints:
         """The places below, of rows of which each comes in an epoch of its own.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+from weakref import WeakKeyDictionary
 
-import numpy as np
 import pyarrow as pa
 
 from datasets_core.features.media_paths import MediaPaths
@@ -16,6 +16,8 @@ from datasets_core.store.table import RowTable
 from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.permutation import Ints
 from datasets_core.stream.rows_by_place import OneOrder
+
+_PROJECTIONS: WeakKeyDictionary[RowTable, dict[tuple[str, ...], RowTable]] = WeakKeyDictionary()  # which hold open files
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,14 @@ class RowsOfTable(OneOrder):
     def signed(self) -> list[Any]:
         """See `RowsByPlace.signed`."""
         return [f"{self.num_rows} rows", Hasher.hash((self.identity(), self.features.to_dict()))]
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """See `RowsByPlace.projected`."""
+        kept = {name: feature for name, feature in self.features.items() if name in names}
+        known = _PROJECTIONS.setdefault(self.table, {})
+        if tuple(kept) not in known:
+            known[tuple(kept)] = self.table.select(list(kept))
+        return replace(self, table=known[tuple(kept)], features=Features(kept))
 
     def read(self, places: Ints, epochs: Ints | int = 0) -> pa.RecordBatch:
         """See `RowsByPlace.read`."""

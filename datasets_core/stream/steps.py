@@ -21,10 +21,12 @@ from datasets_core.stream.nodes import (
     MappedByBatch,
     Rounds,
     Windows,
+    in_turns,
     numbered,
     on_jobs,
 )
 from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, Slice, even_run, even_runs
+from datasets_core.stream.shuffled_blocks import ShuffledBlocks
 
 
 class Step(Protocol):
@@ -64,6 +66,10 @@ class Step(Protocol):
         """The features behind the step; None where only the rows will tell."""
         ...
 
+    def reads(self) -> tuple[str, ...] | None:
+        """The columns that it looks at; None: all, or nobody knows."""
+        ...
+
 
 def row_by_row(node: Node, change: RowChange) -> Node:
     """The rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so."""
@@ -88,6 +94,10 @@ class PlainStep:
     def features(self, before: Features | None) -> Features | None:
         """See `Step.features`."""
         return before
+
+    def reads(self) -> tuple[str, ...] | None:
+        """See `Step.reads`."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,10 @@ class ChangeColumns(PlainStep):
         if before is None:
             return self.change.wanted if isinstance(self.change, Cast) and self.change.is_all else None
         return self.change.features(before)
+
+    def reads(self) -> tuple[str, ...] | None:
+        """See `Step.reads`: a column at a time, and no further."""
+        return ()
 
 
 def _of_function(function: Function) -> tuple[Any, ...]:
@@ -168,6 +182,10 @@ class Map(PlainStep):
             check_names((*self.made.removed, *(self.made.function.input_columns or ())), list(before))
         return self.made.result
 
+    def reads(self) -> tuple[str, ...] | None:
+        """See `Step.reads`."""
+        return None if self.made.result is not None else self.made.function.input_columns
+
 
 @dataclass(frozen=True, slots=True)
 class Filter(PlainStep):
@@ -202,6 +220,10 @@ class Filter(PlainStep):
         if before is not None:
             check_names(self.function.input_columns or (), list(before))
         return before
+
+    def reads(self) -> tuple[str, ...] | None:
+        """See `Step.reads`."""
+        return self.function.input_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +267,10 @@ class Batch(PlainStep):
         check_names(self.by, list(before))
         return grouped_features(before)
 
+    def reads(self) -> tuple[str, ...] | None:
+        """See `Step.reads`."""
+        return self.by
+
 
 class _Whole(PlainStep):
     """What most steps have in common that see all rows."""
@@ -253,6 +279,10 @@ class _Whole(PlainStep):
     def is_local(self) -> bool:
         """See `Step.is_local`."""
         return False
+
+    def reads(self) -> tuple[str, ...] | None:
+        """See `Step.reads`."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,28 +334,62 @@ class Repeat(_Whole):
 
 @dataclass(frozen=True, slots=True)
 class Shuffle(_Whole):
-    """The rows in random order, mixed within windows of `size` rows; with `reshuffles`, anew in each round of a repetition."""
+    """The rows in random order, mixed within windows.
+
+    Attributes:
+        seed: decides about the order.
+        size: rows of a window; of rows that lie in blocks, those of some blocks if they are more.
+        reshuffles: anew in each round of a repetition.
+        window_bytes: decoded bytes of a window of blocks at most.
+        is_by_bytes: a window of blocks has so many, whatever its rows are.
+    """
 
     seed: int
     size: int
     reshuffles: bool = False
+    window_bytes: int = 64 << 20
+    is_by_bytes: bool = False
 
     @property
     def text(self) -> str:
         """See `Step.text`."""
-        return f"shuffle(seed={self.seed}, buffer_size={self.size})"
+        window = f"window_bytes={self.window_bytes}" if self.is_by_bytes else f"buffer_size={self.size}"
+        return f"shuffle(seed={self.seed}, {window})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
         """See `Step.parts`."""
-        return (self.seed, self.size, "each round") if self.reshuffles else (self.seed, self.size)
+        rounds = ("each round",) if self.reshuffles else ()
+        return self.seed, self.size, *rounds, self.window_bytes, self.is_by_bytes
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         if isinstance(node, Ordered) and not node.is_endless:
-            return node.under(Shuffled(node.num_rows, self.size, self.seed, self.reshuffles))
-        mixed = on_jobs(node, lambda jobs: jobs.shuffled(self.seed, epoch))
-        return Windows(mixed or node, self.size, self.seed, epoch, self.reshuffles)
+            return self._on_places(node, lanes)
+        return Windows(in_turns(node, self.seed, epoch) or node, self._rows(node), self.seed, epoch, self.reshuffles)
+
+    def _on_places(self, node: Ordered, lanes: int) -> Ordered:
+        has_blocks = node.source.blocks is not None
+        if has_blocks and (in_rounds := node.under_repeat(lambda once: self._layer(once, lanes, reshuffles=True))):
+            return in_rounds
+        layer = self._layer(node, lanes, reshuffles=self.reshuffles)
+        return node.under(layer or Shuffled(node.num_rows, self.size, self.seed, self.reshuffles, stays=has_blocks))
+
+    def _layer(self, node: Ordered, lanes: int, *, reshuffles: bool) -> ShuffledBlocks | None:
+        """What mixes blocks of rows; None where the rows are in none, or these cannot be read alone."""
+        blocks = node.structure()
+        if blocks is None or not blocks.is_indexed:
+            return None
+        rows = None if self.is_by_bytes else self.size
+        return ShuffledBlocks(blocks, self.seed, rows, self.window_bytes, lanes, reshuffles)
+
+    def _rows(self, node: Node) -> int:
+        """How many rows a window has behind steps that see rows."""
+        while (below := getattr(node, "below", None)) is not None:
+            node = below
+        blocks = node.source.blocks if self.is_by_bytes and isinstance(node, Ordered) else None
+        row_bytes = 0 if blocks is None else int(blocks.sizes.sum()) // max(1, blocks.num_rows)
+        return max(1, self.window_bytes // row_bytes) if row_bytes else self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,6 +449,10 @@ class Part(PlainStep):
             return shared or Chosen(node, range(self.index, ENDLESS, self.count))
         cut = self.cut(node.num_rows)
         return node.shared(cut) if self.keeps_numbers else node.under(cut)
+
+    def reads(self) -> tuple[str, ...] | None:
+        """See `Step.reads`."""
+        return ()
 
 
 def is_row_by_row(step: Step) -> bool:
