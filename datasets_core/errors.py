@@ -679,6 +679,26 @@ class WorkerDiedError(DatasetBuildError):
         super().__init__(message)
 
 
+class TooManyErrorsError(DatasetsCoreError, ValueError):
+    """More rows of a stream failed than may.
+
+    Args:
+        count: how many failed.
+        most: how many may.
+        kinds: how many failed by which error in which step; the most frequent ones.
+        quarantine: the file that they stand in.
+    """
+
+    def __init__(self, count: int, most: int, kinds: dict[str, int], quarantine: str | None = None) -> None:
+        self.count, self.most, self.kinds, self.quarantine = count, most, kinds, quarantine
+        listed = ", ".join(f"{number} by {kind}" for kind, number in kinds.items())
+        where = "" if quarantine is None else f"; they stand in {quarantine}"
+        super().__init__(
+            f"{count} rows of the stream failed, and on_error(max_errors={most}) allows no more ({listed}{where}). "
+            "Mend the rows or the function, or give a greater max_errors."
+        )
+
+
 class ScriptTimeoutError(DatasetBuildError, TimeoutError):
     """A dataset script that was not done in the time that it had.
 

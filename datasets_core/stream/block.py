@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,6 +47,18 @@ class Kinds:
     def of(self, features: Features) -> Kinds:
         """Other columns, whose paths are those of these."""
         return Kinds(features, self.paths)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        packed = self.kept.get("packed")
+        if packed is None:
+            packed = self.kept["packed"] = pickle.dumps((self.features, self.paths))
+        return _unpacked_kinds, (packed,)
+
+
+@lru_cache(maxsize=64)
+def _unpacked_kinds(packed: bytes) -> Kinds:
+    """The same object for the same bytes: a process that is sent many blocks makes what reads them once."""
+    return Kinds(*pickle.loads(packed))
 
 
 class Block(Protocol):
@@ -89,6 +102,12 @@ class ArrowBlock:
     batch: pa.RecordBatch
     kinds: Kinds
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        sink = pa.BufferOutputStream()  # pickle would take all rows of the buffers that some rows are a part of
+        with pa.ipc.new_stream(sink, self.batch.schema) as writer:
+            writer.write_batch(self.batch)
+        return _unpacked_block, (sink.getvalue().to_pybytes(), self.kinds)
+
     @property
     def num_rows(self) -> int:
         """See `Block.num_rows`."""
@@ -130,6 +149,11 @@ class ArrowBlock:
             for column, field_ in zip(self.batch.columns, kinds.schema, strict=True)
         ]
         return ArrowBlock(pa.RecordBatch.from_arrays(columns, schema=kinds.schema), kinds)
+
+
+def _unpacked_block(data: bytes, kinds: Kinds) -> ArrowBlock:
+    with pa.ipc.open_stream(data) as reader:
+        return ArrowBlock(reader.read_next_batch(), kinds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,38 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from datasets_core.engines.local import Failure
+from datasets_core.engines.worker_pool import WorkerPool, call_in_process
+from datasets_core.engines.worker_process import SentFunction
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
 from datasets_core.features.schema import Features
 from datasets_core.format.formatter import RowFormat
 from datasets_core.stream.block import Block, DictBlock, Kinds, check_names, encoded, joined
 from datasets_core.stream.node import Numbers
 from datasets_core.stream.shown import TABLES, Shown, of_table
+
+
+@dataclass(slots=True)
+class Failures:
+    """The rows of a block at which something failed.
+
+    Attributes:
+        are_tolerated: they are left out, and the others go on; else the first error is raised, behind a note of its row here.
+        rows: the error of each, by its number in the block.
+    """
+
+    are_tolerated: bool = False
+    rows: dict[int, Exception] = field(default_factory=dict)
+
+    def others(self, count: int) -> list[int]:
+        """The numbers of the rows that did not fail, of so many."""
+        return [row for row in range(count) if row not in self.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +50,7 @@ class Function:
         with_indices: it gets numbers of rows behind the rows.
         input_columns: the columns that it gets; None: the row itself.
         format: what rows come to it as.
+        pool: who calls it; None: whoever reads.
     """
 
     call: Callable[..., Any]
@@ -38,10 +59,66 @@ class Function:
     with_indices: bool = False
     input_columns: tuple[str, ...] | None = None
     format: RowFormat = field(default_factory=RowFormat)
+    pool: WorkerPool | None = field(default=None, compare=False)
+    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
-    def on_rows(self, block: Block, numbers: Numbers) -> tuple[list[Any], list[Any]]:
-        """What it was given and what it returned, for each row."""
-        rows = Shown(self.format).rows(block)
+    @property
+    def is_sent(self) -> bool:
+        """Whether it is called in processes of their own."""
+        return self.pool is not None and self.pool.engine == "processes"
+
+    @property
+    def name(self) -> str:
+        """What it is called in errors.
+
+        >>> Function(print, "map").name
+        'map(print)'
+        """
+        return f"{self.verb}({str(getattr(self.call, '__qualname__', type(self.call).__qualname__)).rpartition('.')[2]})"
+
+    def here(self) -> Function:
+        """The same, called by whoever reads."""
+        return self if self.pool is None else replace(self, pool=None, _kept={})
+
+    def on_rows(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> tuple[list[Any], list[Any]]:
+        """What it was given and what it returned, for each row that did not fail."""
+        rows = self._given(block, numbers, failures)
+        if failures is not None and failures.rows:  # rows that cannot be decoded
+            others = failures.others(len(rows))
+            rows, block = [rows[row] for row in others], block.take(others)
+            numbers = None if numbers is None else np.asarray(numbers)[others]
+            inner = Failures(True)
+            given, found = self._answers(rows, block, numbers, inner)
+            failures.rows.update({others[row]: error for row, error in inner.rows.items()})
+        else:
+            given, found = self._answers(rows, block, numbers, failures)
+        return given, found
+
+    def _given(self, block: Block, numbers: Numbers, failures: Failures | None) -> list[Any]:
+        """Each row as it comes to the function."""
+        shown = Shown(self.format)
+        if failures is None:
+            return shown.rows(block)
+        try:
+            return shown.rows(block)
+        except Exception as error:
+            if not failures.are_tolerated:
+                found = _first_failing(block, shown)
+                if found is not None:
+                    failures.rows[found] = error
+                raise
+        rows: list[Any] = []
+        for row in range(block.num_rows):
+            try:
+                rows += shown.rows(block.slice(row, row + 1))
+            except Exception as error:
+                failures.rows[row] = error
+                rows.append(None)
+        return rows
+
+    def _answers(
+        self, rows: list[Any], block: Block, numbers: Numbers, failures: Failures | None
+    ) -> tuple[list[Any], list[Any]]:
         arguments: list[Sequence[Any]] = [rows]
         if self.input_columns is not None:
             check_names(self.input_columns, block.names)
@@ -50,6 +127,8 @@ class Function:
             arguments.append(_listed(numbers))
         call = partial(self.call, **self.kwargs) if self.kwargs else self.call
         found: list[Any] = []
+        if failures is not None and failures.are_tolerated:
+            return self._tolerant_answers(rows, call, arguments, numbers, failures)
         try:
             if self.is_async:
                 found.extend(asyncio.run(_gathered([call(*given) for given in zip(*arguments, strict=True)])))
@@ -58,9 +137,32 @@ class Function:
                     answer = call(*given)  # in two lines: a comprehension would not tell at which row it failed
                     found.append(answer)
         except Exception as error:
+            if failures is not None and not self.is_async:
+                failures.rows[len(found)] = error
             self._note(error, None if self.is_async or numbers is None else [numbers[len(found)]])
             raise
         return rows, found
+
+    def _tolerant_answers(
+        self, rows: list[Any], call: Callable[..., Any], arguments: list[Sequence[Any]], numbers: Numbers, failures: Failures
+    ) -> tuple[list[Any], list[Any]]:
+        kept: list[Any] = []
+        found: list[Any] = []
+        answers = None
+        if self.is_async:
+            answers = asyncio.run(_gathered([call(*given) for given in zip(*arguments, strict=True)], keeps_errors=True))
+        for row, given in enumerate(zip(*arguments, strict=True)):
+            try:
+                answer = call(*given) if answers is None else answers[row]
+                if isinstance(answer, Exception) and answers is not None:
+                    raise answer
+            except Exception as error:
+                self._note(error, None if numbers is None else [numbers[row]])
+                failures.rows[row] = error
+            else:
+                kept.append(rows[row])
+                found.append(answer)
+        return kept, found
 
     def on_batch(self, block: Block, numbers: Numbers) -> tuple[Any, Any]:
         """What it was given and what it returned, for all rows together."""
@@ -94,16 +196,23 @@ class Function:
             where = f" on row {numbers[0]}" if len(numbers) == 1 else f" on rows {numbers[0]} to {numbers[-1]}"
         error.add_note(f"{self.verb}() called {name}{where} of the stream.")
 
-    def kept_rows(self, block: Block, numbers: Numbers, *, is_batched: bool) -> list[int]:
+    def kept_rows(self, block: Block, numbers: Numbers, failures: Failures | None = None, *, is_batched: bool) -> list[int]:
         """The rows, by number in the block, for which it says something true.
 
         Raises:
             MaskLengthError: a function on batches gave not one answer for each row.
         """
+        if self.is_sent:
+            kept = partial(self.here().kept_rows, is_batched=is_batched)
+            found: list[int] = in_process(self._kept, self.name, kept, block, numbers, failures)
+            return found
         if not is_batched:
-            return [row for row, answer in enumerate(self.on_rows(block, numbers)[1]) if answer]
-        _, found = self.on_batch(block, numbers)
-        answers = found.to_pylist() if hasattr(found, "to_pylist") else list(found)
+            answers = self.on_rows(block, numbers, failures)[1]
+            if failures is None or not failures.rows:
+                return [row for row, answer in enumerate(answers) if answer]
+            return [row for row, answer in zip(failures.others(block.num_rows), answers, strict=True) if answer]
+        _, answer = self.on_batch(block, numbers)
+        answers = answer.to_pylist() if hasattr(answer, "to_pylist") else list(answer)
         if len(answers) != block.num_rows:
             raise MaskLengthError(len(answers), size=block.num_rows)
         return [row for row, answer in enumerate(answers) if answer]
@@ -129,25 +238,55 @@ class RowsMade:
         """See `RowChange.needs_numbers`."""
         return self.function.with_indices
 
-    def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`: the function takes one row."""
+    @property
+    def pool(self) -> WorkerPool | None:
+        """Who calls the function; None: whoever reads."""
+        return self.function.pool
+
+    def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
+        """See `RowChange.changed`: the function takes one row; those that fail are left out, where that is tolerated."""
+        if self.function.is_sent:
+            found: Block = in_process(self._kept, self.function.name, self._alone().changed, block, numbers, failures)
+            return found
         check_names(self.removed, block.names)
-        given, found = self.function.on_rows(block, numbers)
+        given, answers = self.function.on_rows(block, numbers, failures)
+        if failures is None or not failures.are_tolerated:
+            return self._made(block, given, answers)
+        others = failures.others(block.num_rows)
+        try:
+            return self._made(block.take(others) if failures.rows else block, given, answers)
+        except Exception:
+            made = []
+            for row, one, answer in zip(others, given, answers, strict=True):
+                try:
+                    made.append(self._made(block.slice(row, row + 1), [one], [answer]))
+                except Exception as error:
+                    failures.rows[row] = error
+            return joined(made) if made else DictBlock([])
+
+    def _alone(self) -> RowsMade:
+        """The same without a pool, to be sent."""
+        return RowsMade(self.function.here(), self.removed, self.result)
+
+    def _made(self, block: Block, given: list[Any], found: list[Any]) -> Block:
         if self.function.format.type in TABLES or any(_is_table(value) for value in found):
             tables = [of_table(value) for value in found]
             if not all(tables):
                 raise self._refused(next(value for value in found if of_table(value) is None))
-            return self._finished(joined([table for table in tables if table is not None]))
+            return self.fitted(joined([table for table in tables if table is not None]))
         rows = given if self.function.format.type is None and self.function.input_columns is None else block.rows()
-        return self._finished(DictBlock([self._updated(row, value) for row, value in zip(rows, found, strict=True)]))
+        return self.fitted(DictBlock([self._updated(row, value) for row, value in zip(rows, found, strict=True)]))
 
     def on_batch(self, block: Block, numbers: Numbers) -> Block:
         """The rows that the function makes of a batch."""
+        if self.function.is_sent:
+            made: Block = in_process(self._kept, self.function.name, self._alone().on_batch, block, numbers, None)
+            return made
         check_names(self.removed, block.names)
         given, found = self.function.on_batch(block, numbers)
         table = None if found is None or isinstance(found, Mapping) else of_table(found)
         if table is not None:
-            return self._finished(table)
+            return self.fitted(table)
         if found is not None and not isinstance(found, Mapping):
             raise self._refused(found)
         is_open = self.function.format.type is None and self.function.input_columns is None
@@ -168,7 +307,7 @@ class RowsMade:
             )
         if not columns and not self.removed:
             return block
-        return self._finished(DictBlock(rows))
+        return self.fitted(DictBlock(rows))
 
     def _updated(self, row: dict[str, Any], value: Any) -> dict[str, Any]:
         if value is not None and not isinstance(value, Mapping):
@@ -180,7 +319,8 @@ class RowsMade:
             return row
         return {**row, **value}
 
-    def _finished(self, block: Block) -> Block:
+    def fitted(self, block: Block) -> Block:
+        """The rows with the features of the result, if it has any."""
         if self.result is None:
             return block
         kinds = self._kept.get("kinds")
@@ -219,5 +359,51 @@ def _listed(numbers: Numbers) -> list[int]:
     return np.asarray(numbers).tolist()  # type: ignore[no-any-return]
 
 
-async def _gathered(coroutines: list[Any]) -> list[Any]:
-    return list(await asyncio.gather(*coroutines))
+async def _gathered(coroutines: list[Any], *, keeps_errors: bool = False) -> list[Any]:
+    return list(await asyncio.gather(*coroutines, return_exceptions=keeps_errors))
+
+
+def _first_failing(block: Block, shown: Shown) -> int | None:
+    """The first row that cannot be shown."""
+    for row in range(block.num_rows):
+        try:
+            shown.rows(block.slice(row, row + 1))
+        except Exception:
+            return row
+    return None
+
+
+def in_process(
+    kept: dict[str, Any], name: str, work: Callable[..., Any], block: Block, numbers: Numbers, failures: Failures | None
+) -> Any:
+    """What some work on rows gives in the process of this thread.
+
+    Args:
+        kept: where the work is kept once it is packed.
+        name: of the function, for errors.
+        work: takes the rows, their numbers, and what gathers failures, if there is such.
+        block, numbers, failures: for the work.
+    """
+    key = getattr(work, "__name__", None) or "partial"
+    sent = kept.get(key)
+    if sent is None:
+        sent = kept[key] = SentFunction(partial(_worked, work), name)
+    tolerates = None if failures is None else failures.are_tolerated
+    found, failed, raised = call_in_process(sent, block, numbers, tolerates)
+    if failures is not None:
+        failures.rows.update({row: failure.error() for row, failure in failed.items()})
+    if raised is not None:
+        raise raised.error()
+    return found
+
+
+def _worked(work: Callable[..., Any], block: Block, numbers: Numbers, tolerates: bool | None) -> Any:
+    """What is done in the process."""
+    if tolerates is None:
+        return work(block, numbers), {}, None
+    failures = Failures(tolerates)
+    try:
+        found = work(block, numbers, failures)
+    except Exception as error:
+        return None, {row: Failure.of(each) for row, each in failures.rows.items()}, Failure.of(error)
+    return found, {row: Failure.of(each) for row, each in failures.rows.items()}, None

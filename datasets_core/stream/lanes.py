@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from datasets_core.stream.block import joined
+from datasets_core.stream.error_policy import uncounted, without_counts
 from datasets_core.stream.lane_places import LanePlaces
-from datasets_core.stream.node import Delivery, Node, Ordered, State, chosen
+from datasets_core.stream.node import Delivery, Node, Ordered, State, chosen, taken
 from datasets_core.stream.nodes import (
     Changed,
     Counted,
@@ -25,6 +26,7 @@ from datasets_core.stream.nodes import (
     Windows,
     in_turn,
 )
+from datasets_core.stream.rows_by_place import Origins
 from datasets_core.stream.shared_reading import Piece, SharedReading
 from datasets_core.stream.tap import Tap
 
@@ -175,7 +177,8 @@ class _Lane:
         """A lane where its state says."""
         number, given, stood, *more = entry
         rounds, ended = more or (0, 0)
-        return cls(number, given, Tap(reading_with(node, reading, stood), [stood, rounds, ended], 0))
+        shared = reading_with(node, reading, without_counts(stood))
+        return cls(number, given, Tap(shared, [stood, rounds, ended], 0))
 
     @property
     def entry(self) -> list[Any]:
@@ -198,14 +201,20 @@ def _round(lanes: Sequence[_Lane], group: Sequence[_Lane], rounds: int) -> Deliv
     """The next rows of some lanes, so many of each, in turn."""
     before = [lane.entry for lane in lanes]
     parts = [lane.tap.given(rounds) for lane in group]
-    block = joined([delivery.block for part in parts for delivery in part])
+    deliveries = [delivery for part in parts for delivery in part]
+    block = joined([delivery.block for delivery in deliveries])
+    order = np.arange(block.num_rows, dtype=np.int64).reshape(len(group), rounds).T.ravel()
     if len(group) > 1 and rounds > 1:
-        block = block.take(np.arange(block.num_rows, dtype=np.int64).reshape(len(group), rounds).T.ravel())
+        block = block.take(order)
+
+    def origins() -> Origins | None:
+        return taken(Origins.joined([delivery.origins() for delivery in deliveries]), order)
+
     places = {id(lane): place for place, lane in enumerate(lanes)}
     behind = _Behind(before, [places[id(lane)] for lane in group], parts)
     for lane in group:
         lane.given += rounds
-    return Delivery(block, None, before, behind)
+    return Delivery(block, None, before, behind, origins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,5 +333,6 @@ def reading_with(node: Node, reading: SharedReading, state: State) -> Node:
     if below is None:
         return node
     step: Any = node
-    with_reading: Node = replace(step, below=reading_with(below, reading, state if step.start == below.start else state[0]))
+    stood, _ = uncounted(state)
+    with_reading: Node = replace(step, below=reading_with(below, reading, stood if step.start == below.start else stood[0]))
     return with_reading

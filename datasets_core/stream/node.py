@@ -192,9 +192,13 @@ class Ordered:
         """The layers that say where rows stand, from the bottom up."""
         return tuple(layer for layer in (*self._layers, *self._shares) if not _is_change(layer))  # type: ignore[misc]
 
-    def structure(self) -> RowBlocks | None:
-        """How the rows lie in blocks; None where they lie anywhere."""
-        blocks = self._source.blocks
+    def structure(self, blocks: RowBlocks | None = None) -> RowBlocks | None:
+        """How the rows lie in blocks; None where they lie anywhere.
+
+        Args:
+            blocks: of the source, where somebody asked for them already.
+        """
+        blocks = self._source.blocks if blocks is None else blocks
         for layer in (*self._layers, *self._shares):
             if blocks is not None and not _is_change(layer):
                 blocks = layer.structure(blocks, self._epoch)  # type: ignore[union-attr]

@@ -11,11 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from datasets_core.stream.block import Block, joined
-from datasets_core.stream.functions import Function, RowsMade
+from datasets_core.engines.in_order import in_order
+from datasets_core.engines.worker_pool import WorkerPool
+from datasets_core.stream.block import joined
+from datasets_core.stream.error_policy import Guard, Outcome, counted, isolated, note_origin, tolerantly, uncounted
+from datasets_core.stream.functions import Failures, Function, RowsMade
 from datasets_core.stream.made_rows import MadeRows
-from datasets_core.stream.node import Delivery, Node, Ordered, RowChange, State, batches, chosen, part
+from datasets_core.stream.node import Delivery, Node, Ordered, RowChange, State, batches, chosen, part, taken
 from datasets_core.stream.permutation import Permutation
+from datasets_core.stream.pooled import worked
+from datasets_core.stream.rows_by_place import Origins
 from datasets_core.stream.shuffled_blocks import BlocksInTurn
 
 
@@ -48,7 +53,7 @@ class Counted:
 
 def _counted(delivery: Delivery, seen: int) -> Delivery:
     rows, after = range(seen, seen + delivery.block.num_rows), delivery.after
-    return Delivery(delivery.block, rows, [delivery.before, seen], lambda row: [after(row), seen + row + 1])
+    return replace(delivery, numbers=rows, before=[delivery.before, seen], after=lambda row: [after(row), seen + row + 1])
 
 
 def numbered(node: Node, is_needed: bool) -> Node:
@@ -56,49 +61,122 @@ def numbered(node: Node, is_needed: bool) -> Node:
     return Counted(node) if is_needed and not isinstance(node, Ordered) else node
 
 
+class _RowByRow:
+    """What makes of each row one or none; the state is that of the node below, and how many rows failed where any did."""
+
+    __slots__ = ()
+    works_in_lanes = True
+    below: Node
+    guard: Guard | None
+    ahead: int
+
+    @property
+    def start(self) -> State:
+        """See `Node.start`."""
+        return self.below.start
+
+    def blocks(self, state: State) -> Iterator[Delivery]:
+        """See `Node.blocks`."""
+        inner, count = (state, 0) if self.guard is None else uncounted(state)
+        outcomes = worked(self.below.blocks(inner), self._outcome, self._pool, self.ahead, self._label)
+        if self.guard is not None:
+            yield from self.guard.deliveries(outcomes, count)
+            return
+        for delivery, outcome in outcomes:
+            if outcome.rows is None:
+                yield replace(delivery, block=outcome.block, numbers=None)
+            elif outcome.rows:
+                yield chosen(delivery, outcome.rows)
+
+    def _outcome(self, delivery: Delivery) -> Outcome:
+        failures = Failures(self.guard is not None)
+        try:
+            return self._made(delivery, failures)
+        except Exception as error:
+            note_origin(error, delivery, next(iter(failures.rows), None))
+            raise
+
+    @property
+    def _pool(self) -> WorkerPool | None:
+        """Who works; None: whoever reads."""
+        raise NotImplementedError
+
+    @property
+    def _label(self) -> str:
+        """What is done, for the log."""
+        raise NotImplementedError
+
+    def _made(self, delivery: Delivery, failures: Failures) -> Outcome:
+        """What becomes of some rows."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """Each row changed on its own; `below` numbers the rows, if the change needs that."""
+class Changed(_RowByRow):
+    """Each row changed on its own; `below` numbers the rows, if the change needs that.
+
+    Attributes:
+        guard: what is done about rows that fail; None: the first one ends all.
+        ahead: how many pieces workers have in work.
+    """
 
     below: Node
     change: RowChange
+    guard: Guard | None = None
+    ahead: int = 0
 
     @property
-    def start(self) -> State:
-        """See `Node.start`."""
-        return self.below.start
+    def _pool(self) -> WorkerPool | None:
+        return getattr(self.change, "pool", None)
 
-    def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
-        for delivery in self.below.blocks(state):
-            yield replace(delivery, block=self.change.changed(delivery.block, delivery.numbers), numbers=None)
+    @property
+    def _label(self) -> str:
+        return self.change.function.name if isinstance(self.change, RowsMade) else type(self.change).__name__.lower()
+
+    def _made(self, delivery: Delivery, failures: Failures) -> Outcome:
+        if isinstance(self.change, RowsMade):
+            block = self.change.changed(delivery.block, delivery.numbers, failures)
+        elif failures.are_tolerated:
+            block = tolerantly(self.change, delivery.block, delivery.numbers, failures)
+        else:
+            block = self.change.changed(delivery.block, delivery.numbers)
+        return Outcome(block, None, failures.rows)
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered:
-    """The rows for which a function says something true of each."""
+class Filtered(_RowByRow):
+    """The rows for which a function says something true of each.
+
+    Attributes:
+        guard, ahead: see `Changed`.
+    """
 
     below: Node
     function: Function
+    guard: Guard | None = None
+    ahead: int = 0
 
     @property
-    def start(self) -> State:
-        """See `Node.start`."""
-        return self.below.start
+    def _pool(self) -> WorkerPool | None:
+        return self.function.pool
 
-    def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
-        for delivery in self.below.blocks(state):
-            rows = self.function.kept_rows(delivery.block, delivery.numbers, is_batched=False)
-            if rows:
-                yield chosen(delivery, rows)
+    @property
+    def _label(self) -> str:
+        return self.function.name
+
+    def _made(self, delivery: Delivery, failures: Failures) -> Outcome:
+        rows = self.function.kept_rows(delivery.block, delivery.numbers, failures, is_batched=False)
+        return Outcome(delivery.block if self.guard is None else delivery.block.take(rows), rows, failures.rows)
 
 
 class _Batchwise:
     """What makes rows of batches of rows; the state is that before a batch, and how many rows of its result were delivered."""
 
+    __slots__ = ()
     below: Node
     size: int | None
+    guard: Guard | None = None
+    ahead: int = 0
 
     @property
     def start(self) -> State:
@@ -107,27 +185,84 @@ class _Batchwise:
 
     def blocks(self, state: State) -> Iterator[Delivery]:
         """See `Node.blocks`."""
-        inner, done, count = state
-        for delivery in batches(self.below, inner, self.size):
-            block = self._made(delivery, count)
-            if done < block.num_rows:
-                yield _rest(delivery, block, done, count)
-            done, count = 0, count + 1
+        (inner, done, first), failed = (state, 0) if self.guard is None else uncounted(state)
+        tally = None if self.guard is None else self.guard.ledger.begun(failed)
+        for (delivery, count), outcome in self._outcomes(enumerate(self._batches(inner, first), first)):
+            before = 0 if tally is None else tally.count
+            error = None
+            if outcome.failed and tally is not None and self.guard is not None:
+                _, error = self.guard.checked(delivery, outcome.failed, tally)
+            if error is not None:
+                raise error
+            if done < outcome.block.num_rows:
+                yield _rest(delivery, outcome, done, count, before, 0 if tally is None else tally.count)
+            done = 0
+        if tally is not None:
+            tally.ledger.end(tally)
 
-    def _made(self, delivery: Delivery, count: int) -> Block:
-        """The rows that batch number `count` becomes."""
+    def _batches(self, inner: State, count: int) -> Iterator[Delivery]:
+        """The batches behind a state of the node below, of which the first is number `count`."""
+        return batches(self.below, inner, self.size)
+
+    def _outcomes(self, found: Iterator[tuple[int, Delivery]]) -> Iterator[tuple[tuple[Delivery, int], Outcome]]:
+        jobs = ((delivery, count) for count, delivery in found)
+        if self._pool is None:
+            for job in jobs:
+                yield job, self._outcome(job)
+        else:
+            yield from in_order(jobs, self._outcome, self._pool, self.ahead, self._label)
+
+    def _outcome(self, job: tuple[Delivery, int]) -> Outcome:
+        delivery, count = job
+        try:
+            return self._made(delivery, count)
+        except Exception as error:
+            if self.guard is None:
+                note_origin(error, delivery, None)
+                raise
+            return isolated(delivery, error, self._called, self.guard.null if self.guard.makes_nulls else None)
+
+    @property
+    def _pool(self) -> WorkerPool | None:
+        """Who works; None: whoever reads."""
+        return None
+
+    @property
+    def _label(self) -> str:
+        """What is done, for the log."""
+        return type(self).__name__.lower()
+
+    def _made(self, delivery: Delivery, count: int) -> Outcome:
+        """What batch number `count` becomes."""
+        return self._called(delivery)
+
+    def _called(self, delivery: Delivery) -> Outcome:
+        """What a function makes of some rows of a batch."""
         raise NotImplementedError
 
 
-def _rest(delivery: Delivery, made: Block, done: int, count: int) -> Delivery:
-    """The rows that were made of a delivery, but for the first `done`."""
-    rows = made.num_rows
-    end = [delivery.after(delivery.block.num_rows - 1), 0, count + 1]
+def _rest(delivery: Delivery, outcome: Outcome, done: int, count: int, failed: int, failed_behind: int) -> Delivery:
+    """The rows that were made of a delivery, but for the first `done`.
+
+    Args:
+        delivery: a batch.
+        outcome: what was made of it.
+        done: rows of that which were delivered.
+        count: the number of the batch.
+        failed: how many rows failed before the batch.
+        failed_behind: and how many behind it.
+    """
+    made, rows = outcome.block, outcome.block.num_rows
+    end = counted([delivery.after(delivery.block.num_rows - 1), 0, count + 1], failed_behind)
 
     def after(row: int) -> State:
-        return end if done + row + 1 == rows else [delivery.before, done + row + 1, count]
+        return end if done + row + 1 == rows else counted([delivery.before, done + row + 1, count], failed)
 
-    return Delivery(made.slice(done, rows) if done else made, None, [delivery.before, done, count], after)
+    def origins() -> Origins | None:
+        return None if outcome.rows is None else taken(delivery.origins(), outcome.rows[done:])
+
+    before = counted([delivery.before, done, count], failed)
+    return Delivery(made.slice(done, rows) if done else made, None, before, after, origins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +272,20 @@ class FilteredByBatch(_Batchwise):
     below: Node
     size: int | None
     function: Function
+    guard: Guard | None = None
+    ahead: int = 0
 
-    def _made(self, delivery: Delivery, count: int) -> Block:
-        return delivery.block.take(self.function.kept_rows(delivery.block, delivery.numbers, is_batched=True))
+    @property
+    def _pool(self) -> WorkerPool | None:
+        return self.function.pool
+
+    @property
+    def _label(self) -> str:
+        return self.function.name
+
+    def _called(self, delivery: Delivery) -> Outcome:
+        rows = self.function.kept_rows(delivery.block, delivery.numbers, is_batched=True)
+        return Outcome(delivery.block.take(rows), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +296,24 @@ class MappedByBatch(_Batchwise):
     size: int | None
     made: RowsMade
     is_whole: bool
+    guard: Guard | None = None
+    ahead: int = 0
 
-    def _made(self, delivery: Delivery, count: int) -> Block:
+    @property
+    def _pool(self) -> WorkerPool | None:
+        return self.made.pool
+
+    @property
+    def _label(self) -> str:
+        return self.made.function.name
+
+    def _made(self, delivery: Delivery, count: int) -> Outcome:
         if self.is_whole and self.size is not None and delivery.block.num_rows < self.size:
-            return delivery.block.slice(0, 0)
-        return self.made.on_batch(delivery.block, delivery.numbers)
+            return Outcome(delivery.block.slice(0, 0))
+        return self._called(delivery)
+
+    def _called(self, delivery: Delivery) -> Outcome:
+        return Outcome(self.made.on_batch(delivery.block, delivery.numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +326,10 @@ class Windows(_Batchwise):
     epoch: int
     reshuffles: bool = False
 
-    def _made(self, delivery: Delivery, count: int) -> Block:
+    def _made(self, delivery: Delivery, count: int) -> Outcome:
         rows = delivery.block.num_rows
-        order = Permutation(rows, "window", self.seed, self.epoch, count)
-        return delivery.block.take(order.at(np.arange(rows, dtype=np.int64)))
+        order = Permutation(rows, "window", self.seed, self.epoch, count).at(np.arange(rows, dtype=np.int64))
+        return Outcome(delivery.block.take(order), order.tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +393,9 @@ class Rounds:
 
 def in_turn(node: Node, turn: int) -> Node:
     """A node whose rows, where their order changes by epoch, stand in that of this turn."""
-    if isinstance(node, Ordered):
-        return node.in_turn(turn)
+    if hasattr(node, "in_turn"):  # Ordered, and several nodes as one
+        found: Node = node.in_turn(turn)
+        return found
     if isinstance(node, MadeRows):
         return node
     if isinstance(node, Rounds):

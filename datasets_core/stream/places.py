@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from datasets_core.errors import StreamStateError
+from datasets_core.stream.error_policy import without_counts
 from datasets_core.stream.lanes import LanesInTurn, PlacedLanes
 from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.node import Node, Ordered
@@ -17,6 +18,7 @@ def check_place(node: Node, at: Any) -> None:
     Raises:
         StreamStateError: it has another form, or is behind the last row.
     """
+    at = without_counts(at)
     if isinstance(node, PlacedLanes):
         limits = dict(zip(node.places.own, node.places.limits, strict=True))
         for lane, *given in at:

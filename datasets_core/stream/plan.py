@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from datasets_core.stream.projection import projected
 from datasets_core.stream.rank_lanes import RankLanes, divided_steps, keeps_lanes, lanes_of
 from datasets_core.stream.rows_by_place import RowsByPlace
 from datasets_core.stream.rows_of_jobs import RowsOfJobs
-from datasets_core.stream.steps import Part, Shuffle, Step, is_row_by_row
+from datasets_core.stream.steps import Batch, ChangeColumns, Limit, Map, Part, Repeat, Shuffle, Step, is_row_by_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,11 @@ class Plan:
         step.features(self.features)
         return replace(self, steps=(*self.steps, step if self.errors is None else under_policy(step, self.errors)))
 
+    @property
+    def counts_errors(self) -> bool:
+        """Whether rows may fail, so that a state counts them."""
+        return self.errors is not None or any(getattr(step, "on_error", None) for step in self.steps)
+
     def on_error(self, policy: ErrorPolicy) -> Plan:
         """The plan with another policy for rows at which any of its steps fails."""
         errors = Ledger(policy) if policy.acts else None
@@ -69,6 +75,17 @@ class Plan:
         within = before.within(split.rank, split.world_size)
         place = self._split_place
         return replace(self, steps=tuple(within if number == place else step for number, step in enumerate(self.steps)))
+
+    def in_all_lanes(self) -> Plan:
+        """The plan with the lanes of all ranks."""
+        place = self._split_place
+        return replace(
+            self,
+            steps=tuple(
+                replace(step, rank=0, world_size=1) if number == place and isinstance(step, RankLanes) else step
+                for number, step in enumerate(self.steps)
+            ),
+        )
 
     @property
     def split(self) -> RankLanes | None:
@@ -207,7 +224,8 @@ class Plan:
     def signature(self) -> list[list[Any]]:
         """What tells the plan from others: of the rows and of each step a text and a hash, and the parts of the rows."""
         is_elastic = self.is_elastic
-        return [self.source.signed(), *(_signed(step, is_elastic=is_elastic) for step in self.steps)]
+        found = [self.source.signed(), *(_signed(step, is_elastic=is_elastic) for step in self.steps)]
+        return [*found, ["on_error", ""]] if self.counts_errors and _counts_behind(self.steps) else found
 
 
 def _signed(step: Step, *, is_elastic: bool) -> list[Any]:
@@ -219,3 +237,9 @@ def _signed(step: Step, *, is_elastic: bool) -> list[Any]:
         return [text, Hasher.hash((type(step).__name__, step.parts))]
     except UnhashableError:  # a function whose values have no lasting identity is known by its name
         return [text, ""]
+
+
+def _counts_behind(steps: Sequence[Step]) -> bool:
+    """Whether a step counts rows that one made which may leave some out: it has states of its own then."""
+    first = next((place for place, step in enumerate(steps) if isinstance(step, (Map, ChangeColumns))), len(steps))
+    return any(isinstance(step, (Limit, Repeat, Shuffle, Batch, Part)) for step in steps[first:])

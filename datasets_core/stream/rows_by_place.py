@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
+import numpy as np
 import pyarrow as pa
 
 from datasets_core.features.media_paths import MediaPaths
@@ -27,6 +28,32 @@ class Origins:
     names: Sequence[str]
     files: Ints
     rows: Ints
+
+    def take(self, rows: Sequence[int] | Ints) -> Origins:
+        """Where some of the rows stand.
+
+        >>> Origins(["a", "b"], np.array([0, 1]), np.array([7, 8])).take([1]).rows.tolist()
+        [8]
+        """
+        chosen = np.asarray(rows, np.int64)
+        return Origins(self.names, self.files[chosen], self.rows[chosen])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Origins | None]) -> Origins | None:
+        """Where rows of several parts stand; None where that is not known of all."""
+        names: list[str] = []
+        files: list[Ints] = []
+        rows: list[Ints] = []
+        known: Sequence[str] | None = None
+        for part in parts:
+            if part is None:
+                return None
+            if part.names is not known:
+                known, first = part.names, len(names)
+                names.extend(part.names)
+            files.append(part.files + first)
+            rows.append(part.rows)
+        return cls(names, np.concatenate(files), np.concatenate(rows)) if parts else None
 
 
 class RowsByPlace(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from datasets_core.stream.chained import Chained
 from datasets_core.stream.mixed import Mixed, num_of_rows
@@ -33,7 +33,7 @@ def num_rows_of(node: Node) -> int | None:
     """How many rows a node has, `ENDLESS` at most; None where that shows when they are read."""
     if isinstance(node, Ordered):
         return node.num_rows
-    if isinstance(node, (Changed, Counted)):
+    if _is_row_of_row(node):
         return num_rows_of(node.below)
     if isinstance(node, Begun):
         return None
@@ -49,11 +49,16 @@ def num_rows_of(node: Node) -> int | None:
     return min(ENDLESS, sum(known)) if isinstance(node, Chained) else num_of_rows(node.turns, known, node.strategy)
 
 
+def _is_row_of_row(node: Node) -> TypeGuard[Changed | Counted]:
+    """Whether a node has as many rows as that below; where rows may fail, only they tell."""
+    return isinstance(node, Counted) or (isinstance(node, Changed) and node.guard is None)
+
+
 def reach_of(node: Node, count: int) -> int | None:
     """`count`, or the number of rows if that is less; None where that shows when they are read."""
     if isinstance(node, Ordered):
         return min(count, node.num_rows)
-    if isinstance(node, (Changed, Counted)):
+    if _is_row_of_row(node):
         return reach_of(node.below, count)
     if isinstance(node, Mixed) and _all_have(node, node.turns.counts(count)):
         return count
@@ -65,7 +70,7 @@ def state_behind(node: Node, count: int) -> State | None:
     """The state behind so many rows, or behind the last one; None where that shows when they are read."""
     if isinstance(node, Ordered):
         return reach_of(node, count)
-    if isinstance(node, Changed):
+    if isinstance(node, Changed) and _is_row_of_row(node):
         return state_behind(node.below, count)
     if isinstance(node, Counted):
         below, rows = state_behind(node.below, count), reach_of(node.below, count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -12,6 +13,7 @@ from datasets_core.format.formatter import RowFormat
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit
 from datasets_core.stream.iteration import Cursor, RowIterator, Walk
+from datasets_core.stream.error_policy import without_counts
 from datasets_core.stream.known import Known
 from datasets_core.stream.node import Node, State, batches
 from datasets_core.stream.places import check_place
@@ -177,6 +179,8 @@ class Streamed(Known):
 
     def _read(self, state: dict[str, Any]) -> Place:
         place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None)
+        if not self._plan.counts_errors:
+            place = replace(place, at=without_counts(place.at))
         if place.seed is not None:
             self._plan = self._plan.with_seed(place.seed)
         place = self._own(place)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.engines.worker_pool import ENGINES, WorkerPool
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.codec import RowEncoder
 from datasets_core.features.schema import Features, feature_from_arrow
 from datasets_core.format.formatter import RowFormat, check_format, format_name
 from datasets_core.stream.changes import Added, Cast, Decoding, Renamed, Selected
+from datasets_core.stream.error_policy import ACTIONS, ErrorPolicy
 from datasets_core.stream.functions import Function, RowsMade
 from datasets_core.stream.steps import Batch, ChangeColumns, Filter, Map
-from datasets_core.stream.streamed import Streamed, whole_number
+from datasets_core.stream.streamed import Streamed, at_least, whole_number
 
 
 class Transforming(Streamed):
@@ -34,10 +37,16 @@ class Transforming(Streamed):
         remove_columns: str | Sequence[str] | None = None,
         features: Features | None = None,
         fn_kwargs: Mapping[str, Any] | None = None,
+        *,
+        num_workers: int = 0,
+        engine: str = "threads",
+        on_error: str | None = None,
     ) -> Self:
         """The rows updated with what `function` returns for each row, or for each batch of rows.
 
-        Without `features=`, values are what the function made of them: no type is known before all rows are.
+        Without `features=`, values are what the function made of them: no type is known before all rows are.  What a function
+        gives is to depend on what it is given alone: it is called with the same batches wherever reading begins, but not with
+        those before, so that nothing may be carried from one to the next.
 
         Args:
             function: takes a row and returns a dict of columns to set, or None to change nothing; or changes the row itself.
@@ -50,6 +59,11 @@ class Transforming(Streamed):
             remove_columns: columns that go before the update: what the function returns under these names stays.
             features: the columns of the result, to which the values are fitted.
             fn_kwargs: for the function, by name.
+            num_workers: how many calls are made at once, ahead of what is read; rows keep their order.  0 calls when rows are
+                read.
+            engine: who calls: "threads", for functions that wait, or spend their time in numpy, Arrow or a tokenizer; or
+                "processes", for those that spend it in Python: function and rows are sent to them.
+            on_error: "raise", "skip" or "null": what becomes of rows at which this function fails; None: see `on_error`.
 
         >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": row["a"] * 10}))
         [{'a': 1, 'b': 10}, {'a': 2, 'b': 20}]
@@ -57,11 +71,12 @@ class Transforming(Streamed):
         Raises:
             UnknownColumnError: a column that does not exist.
             ArgumentTypeError: what the function returns is no dict of columns.
+            WorkerDiedError: while reading: a process of `engine="processes"` was killed.
         """
-        call = self._function("map", function or _same, fn_kwargs, with_indices, input_columns)
+        call = self._function("map", function or _same, fn_kwargs, with_indices, input_columns, _pool(num_workers, engine))
         result = None if features is None else Features(features)
         made = RowsMade(call, tuple(named(remove_columns)), result)
-        return self._then(Map(made, batched, _size(batch_size), batched and drop_last_batch))
+        return self._then(Map(made, batched, _size(batch_size), batched and drop_last_batch, on_error=check_action(on_error)))
 
     def filter(
         self,
@@ -71,12 +86,17 @@ class Transforming(Streamed):
         batched: bool = False,
         batch_size: int | None = 1000,
         fn_kwargs: Mapping[str, Any] | None = None,
+        *,
+        num_workers: int = 0,
+        engine: str = "threads",
+        on_error: str | None = None,
     ) -> Self:
         """The rows for which `function` returns something true.
 
         Args:
             function: takes a row and says whether it stays; or (`batched`) takes columns and returns a boolean for each row.
-            with_indices, input_columns, batched, batch_size, fn_kwargs: see `map`.
+            with_indices, input_columns, batched, batch_size, fn_kwargs, num_workers, engine: see `map`.
+            on_error: "raise" or "skip" (as is "null"): what becomes of rows at which this function fails; None: see `on_error`.
 
         >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().filter(lambda row: row["a"] > 1))
         [{'a': 2}, {'a': 3}]
@@ -85,8 +105,43 @@ class Transforming(Streamed):
             UnknownColumnError: a column that does not exist.
             MaskLengthError: a batched function returned not one boolean for each row.
         """
-        call = self._function("filter", function or _always, fn_kwargs, with_indices, input_columns)
-        return self._then(Filter(call, batched, _size(batch_size)))
+        call = self._function("filter", function or _always, fn_kwargs, with_indices, input_columns, _pool(num_workers, engine))
+        return self._then(Filter(call, batched, _size(batch_size), on_error=check_action(on_error)))
+
+    def on_error(
+        self, action: str = "skip", *, max_errors: int | None = None, quarantine: str | os.PathLike[str] | None = None
+    ) -> Self:
+        """The same rows, and what becomes of those at which a step fails: any step of the stream, before this call or behind.
+
+        A step fails at a row when its function raises an error, when what it returns does not fit, when a value cannot be cast,
+        or a medium not be decoded.  Of a batch those rows fail at which the function fails alone; the others go to it together.
+        Places are counted in the rows at the bottom, so that a state stays exact; a stream that ended with an error can go on from
+        its state with another policy, unless a step behind counts rows.
+
+        Args:
+            action: "raise" ends with the error; "skip" leaves such rows out; "null" keeps them, with None for what the step
+                could not make: the columns that its function sets.  A filter leaves them out.
+            max_errors: how many rows may fail in one reading, in all steps and, of several lanes or shards, in those that one
+                process reads; a state counts those before it.  One more is an error.  None: any number.
+            quarantine: a file that such rows are added to, each once, by however many processes: JSON lines, or Parquet if it
+                is called so.  It has the file and the row that they come from, the step, the error, and the values.
+
+        >>> stream = Dataset.from_dict({"a": [1, 0, 2]}).to_iterable_dataset().map(lambda row: {"b": 2 // row["a"]})
+        >>> list(stream.on_error("skip", max_errors=1))
+        [{'a': 1, 'b': 2}, {'a': 2, 'b': 1}]
+        >>> list(stream.on_error("null"))
+        [{'a': 1, 'b': 2}, {'a': 0, 'b': None}, {'a': 2, 'b': 1}]
+
+        Raises:
+            ConfigurationError: another action, or no file of a known kind.
+            TooManyErrorsError: while reading: more rows failed than may.
+        """
+        if action not in ACTIONS:
+            raise ConfigurationError(f"on_error({action!r}) has no meaning. Give {', '.join(map(repr, ACTIONS))}.")
+        most = None if max_errors is None else at_least("max_errors", max_errors, 0)
+        policy = ErrorPolicy(action, most, None if quarantine is None else os.fspath(quarantine))
+        policy.check()
+        return self._like(self._plan.on_error(policy))
 
     def batch(
         self,
@@ -252,11 +307,12 @@ class Transforming(Streamed):
         kwargs: Mapping[str, Any] | None,
         with_indices: bool,
         columns: str | Sequence[str] | None,
+        pool: WorkerPool | None,
     ) -> Function:
         if not callable(function):
             raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
         inputs = None if columns is None else tuple(named(columns))
-        return Function(function, verb, dict(kwargs or {}), with_indices, inputs, self._format)
+        return Function(function, verb, dict(kwargs or {}), with_indices, inputs, self._format, pool)
 
 
 def named(columns: str | Sequence[str] | None) -> list[str]:
@@ -270,6 +326,20 @@ def named(columns: str | Sequence[str] | None) -> list[str]:
     if not isinstance(columns, Iterable):
         raise ArgumentTypeError(f"{columns!r} names no columns. Give a name or a list of names.")
     return list(dict.fromkeys(columns))
+
+
+def check_action(action: str | None) -> str | None:
+    """What becomes of rows at which a function fails, checked."""
+    if action is not None and action not in ACTIONS:
+        raise ConfigurationError(f"on_error={action!r} has no meaning. Give {', '.join(map(repr, ACTIONS))}, or None.")
+    return action
+
+
+def _pool(num_workers: Any, engine: str) -> WorkerPool | None:
+    if engine not in ENGINES:
+        raise ConfigurationError(f"engine={engine!r} has no meaning. Give {', '.join(map(repr, ENGINES))}.")
+    count = at_least("num_workers", 0 if num_workers is None else num_workers, 0)
+    return WorkerPool(count, engine) if count else None
 
 
 def _size(batch_size: Any) -> int | None:
