@@ -10,7 +10,7 @@ import pyarrow as pa
 from datasets_core.features.cast import cast_table
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
-from datasets_core.stream.block import ArrowBlock, Block, DictBlock, Kinds
+from datasets_core.stream.block import ArrowBlock, Block, DictBlock, Kinds, encoded
 from datasets_core.stream.node import Numbers
 
 
@@ -38,12 +38,12 @@ class Aligned:
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
         if self.features is not None and isinstance(block, ArrowBlock):
-            kinds = self._kinds(self.features)
-            return ArrowBlock(_cast(block.batch, self.features), kinds)
-        if tuple(block.names) == self.names:
+            return ArrowBlock(_cast(block.batch, self.features), self._kinds(self.features))
+        if self.features is None and tuple(block.names) == self.names:
             return block
         nothing = dict.fromkeys(self.names)
-        return DictBlock([{**nothing, **row} for row in block.rows()])
+        rows = [{**nothing, **row} for row in block.rows()]
+        return DictBlock(rows) if self.features is None else encoded(rows, self._kinds(self.features))
 
     def _kinds(self, features: Features) -> Kinds:
         found = self._kept.get("kinds")

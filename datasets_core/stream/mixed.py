@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from datasets_core.stream.block import joined
+from datasets_core.stream.lanes import reading_with
 from datasets_core.stream.mixture import Turns
-from datasets_core.stream.node import Delivery, Node, State
+from datasets_core.stream.node import Delivery, Node, State, taken
 from datasets_core.stream.nodes import in_turn
 from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.permutation import Ints
-from datasets_core.stream.tap import Tap
+from datasets_core.stream.rows_by_place import Origins
+from datasets_core.stream.several import in_random_order, lane_of
+from datasets_core.stream.shared_reading import SharedReading
+from datasets_core.stream.tap import Tap, is_count
 
 STRATEGIES = ("first_exhausted", "all_exhausted", "all_exhausted_without_replacement")
 _FIRST_PICKS, _MOST_PICKS = 4, 1024
@@ -54,6 +58,30 @@ class Mixed:
     def in_turn(self, turn: int) -> Mixed:
         """The rows where all are repeated: see `nodes.in_turn`."""
         return replace(self, nodes=tuple(in_turn(node, turn) for node in self.nodes), epoch=turn)
+
+    def lane(self, lane: int, lanes: int) -> Mixed:
+        """One of `lanes` parts of the rows: a lane of each node, which take turns by themselves."""
+        nodes = tuple(lane_of(node, lane, lanes) for node in self.nodes)
+        return replace(self, nodes=nodes, turns=self.turns.in_lane(lane, lanes))
+
+    def shared_by(self, reading: SharedReading, state: State) -> Mixed:
+        """The rows with what reads for others, too: see `lanes.reading_with`."""
+        nodes = [
+            reading_with(node, reading.part(number), stood[0])
+            for number, (node, stood) in enumerate(zip(self.nodes, state[1], strict=True))
+        ]
+        return replace(self, nodes=tuple(nodes))
+
+    def shuffled(self, seed: int, epoch: int) -> Mixed:
+        """The rows of each node in an order that a seed decides, as far as they can be read so; turns are by chance."""
+        nodes = tuple(in_random_order(node, seed, number, epoch) for number, node in enumerate(self.nodes))
+        return replace(self, nodes=nodes, turns=self.turns.mixed(seed, epoch))
+
+    def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:
+        """Where each node stands, as a state says; None where it is none."""
+        if not isinstance(at, (list, tuple)) or len(at) != 2 or not is_count(at[0]):
+            return None
+        return Tap.places_of(self.nodes, at[1])
 
     def blocks(self, state: State) -> Iterator[Delivery]:
         """See `Node.blocks`."""
@@ -99,13 +127,19 @@ class Mixed:
         stood = [tap.stands for tap in taps]
         counts = np.bincount(picks, minlength=len(taps)).tolist()
         parts = {source: taps[source].given(count) for source, count in enumerate(counts) if count}
-        block = joined([delivery.block for source in parts for delivery in parts[source]])
+        deliveries = [delivery for source in parts for delivery in parts[source]]
+        block = joined([delivery.block for delivery in deliveries])
+        at = np.empty(len(picks), np.int64)
+        at[np.argsort(picks, kind="stable")] = np.arange(len(picks))
         if len(parts) > 1:
-            at = np.empty(len(picks), np.int64)
-            at[np.argsort(picks, kind="stable")] = np.arange(len(picks))
             block = block.take(at)
         unsure = {source for source in parts if taps[source].is_unsure}
-        return Delivery(block, None, [place, stood], _Behind(stood, picks, places, parts, frozenset(unsure)))
+        behind = _Behind(stood, picks, places, parts, frozenset(unsure))
+
+        def origins() -> Origins | None:
+            return taken(Origins.joined([delivery.origins() for delivery in deliveries]), at)
+
+        return Delivery(block, None, [place, stood], behind, origins)
 
 
 @dataclass(frozen=True, slots=True)

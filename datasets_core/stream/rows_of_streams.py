@@ -15,12 +15,13 @@ from datasets_core.features.union import joined_features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.aligning import Aligned
 from datasets_core.stream.chained import Chained
+from datasets_core.stream.changes import Selected
 from datasets_core.stream.mixed import Mixed
 from datasets_core.stream.mixture import Weights, turns_of
 from datasets_core.stream.node import Node
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.side_by_side import SideBySide
-from datasets_core.stream.steps import row_by_row
+from datasets_core.stream.steps import ChangeColumns, row_by_row
 
 Form: TypeAlias = "tuple[tuple[str, ...], Features | None]"
 """The columns that several streams have together, and their features where all tell them."""
@@ -228,6 +229,18 @@ class RowsOfStreams:
             plans.append(plan.with_seed(seed) if is_drawn else plan)
             seed += is_drawn
         return replace(self, plans=tuple(plans), _forms=self._forms)
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """See `RowsByPlace.projected`: each stream is told which of its columns are wanted."""
+        plans = []
+        for plan in self.plans:
+            told = plan.told_features()
+            if told is None:
+                return None
+            own = tuple(name for name in told if name in names)
+            chosen = ChangeColumns(Selected(own), f"select_columns({list(own)})")
+            plans.append(plan if len(own) == len(told) else plan.then(chosen))
+        return replace(self, plans=tuple(plans), _forms=[])
 
     def signed(self) -> list[Any]:
         """See `Source.signed`."""

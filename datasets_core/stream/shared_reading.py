@@ -41,6 +41,7 @@ class SharedReading:
 
     def __init__(self) -> None:
         self._readings: dict[Hashable, _Reading] = {}
+        self._parts: dict[int, SharedReading] = {}
 
     def expect(self, key: Hashable, reader: int, row: int, begin: Any) -> None:
         """A reader will read these rows, from this row on."""
@@ -69,8 +70,14 @@ class SharedReading:
             reading.leave(reader)
         yield from opened(row, begin)
 
+    def part(self, number: int) -> SharedReading:
+        """What is read of one of several rows that are read as one: the same for all readers that ask for it."""
+        return self._parts.setdefault(number, SharedReading())
+
     def close(self) -> None:
         """End what was begun."""
+        for part in self._parts.values():
+            part.close()
         for reading in self._readings.values():
             reading.close()
         self._readings.clear()

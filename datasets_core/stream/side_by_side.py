@@ -39,6 +39,10 @@ class SideBySide:
         """The rows where all are repeated: see `nodes.in_turn`."""
         return replace(self, nodes=tuple(in_turn(node, turn) for node in self.nodes), epoch=turn)
 
+    def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:
+        """Where each node stands, as a state says; None where it is none."""
+        return Tap.places_of(self.nodes, at)
+
     def blocks(self, state: State) -> Iterator[Delivery]:
         """See `Node.blocks`."""
         taps = [Tap(node, each, self.epoch) for node, each in zip(self.nodes, state, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from datasets_core.stream.node import Delivery, Node, part
@@ -33,6 +33,16 @@ class Tap:
     def begun(node: Node) -> list[Any]:
         """Where a tap stands before its first row."""
         return [node.start, 0, 0]
+
+    @staticmethod
+    def places_of(nodes: Sequence[Node], stood: Any) -> list[tuple[Node, Any]] | None:
+        """The state of each node, where taps stand as is said; None where that is nothing that they say."""
+        if not isinstance(stood, (list, tuple)) or len(stood) != len(nodes):
+            return None
+        for each in stood:
+            if not isinstance(each, (list, tuple)) or len(each) != 3 or not is_count(each[1]) or each[2] not in (0, 1, 2, 3):
+                return None
+        return [(node, each[0]) for node, each in zip(nodes, stood, strict=True)]
 
     @property
     def stands(self) -> list[Any]:
@@ -82,3 +92,8 @@ class Tap:
         if isinstance(self._blocks, Generator):
             self._blocks.close()
         self._blocks = None
+
+
+def is_count(given: Any) -> bool:
+    """Whether JSON holds a number of rows or picks here."""
+    return isinstance(given, int) and not isinstance(given, bool) and given >= 0
