@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import time
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +20,15 @@ from datasets_core.fetch.remote import RemoteFile
 from datasets_core.store.index_cache import IndexCache
 from datasets_core.stream.block_files import FileIndex
 
+from ._parquet_filters import columns_read, possible_groups
 from ._source import Source, refuse_foreign
 from ._sparse import Sparse
 from .arrow import look_at_names, repeated
 
 if TYPE_CHECKING:
     from .parquet import ParquetConfig
+
+logger = logging.getLogger(__name__)
 
 _MAGIC, _ENCRYPTED = b"PAR1", b"PARE"
 _TAIL_BYTES = 64 << 10  # what a footer mostly fits in
@@ -104,23 +110,43 @@ class ParquetBlocks:
             self._ranges = found
         return found
 
+    def probe(self) -> float:
+        """Seconds that a small request takes."""
+        ranges = self._opened()
+        ranges.version()
+        begun = time.perf_counter()
+        ranges.read([(0, len(_MAGIC))])
+        return time.perf_counter() - begun
+
     # -- the footer ----------------------------------------------------------------------------------------------------
 
     def index(self) -> FileIndex:
         """See `BlockFile.index`."""
-        footer = self._read_footer()
+        try:
+            return self._index()
+        except FileFormatError as error:
+            if self._options.on_bad_files == "error":
+                raise
+            if self._options.on_bad_files == "warn":
+                warnings.warn(f"Rows are left out: {error}", stacklevel=2)
+            logger.info("Left out: %s", error)
+            nothing = np.zeros(0, np.int64)
+            return FileIndex.of(None, nothing, nothing, (0, ""))
+
+    def _index(self) -> FileIndex:
+        footer, filters = self._read_footer(), self._options.filters
         metadata, schema = footer.metadata, footer.schema
         with self._faults():
             look_at_names(schema)
             if (twice := repeated(schema.names)) is not None:
                 raise ValueError(f"two of its columns are named {twice!r}")
+        for column in self._options.columns or ():
+            if column not in schema.names:
+                known = ", ".join(map(repr, schema.names))
+                raise self._source.fault(f"has no column {column!r}", advice=f"Choose columns= among {known}")
         if self._options.columns is not None:
-            for column in self._options.columns:
-                if column not in schema.names:
-                    raise self._source.fault(
-                        f"has no column {column!r}", advice=f"Choose columns= among {', '.join(map(repr, schema.names))}"
-                    )
-            schema = pa.schema([schema.field(column) for column in self._options.columns], metadata=schema.metadata)
+            wanted = self._wanted(footer)
+            schema = pa.schema([schema.field(column) for column in wanted], metadata=schema.metadata)
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         rows = np.array([group.num_rows for group in groups], np.int64)
         sizes = np.array([group.total_byte_size for group in groups], np.int64)
@@ -128,7 +154,18 @@ class ParquetBlocks:
             raise self._source.fault("cannot be read as Parquet (its row groups do not have its rows)", advice=_ADVICE)
         version = self._opened().version()
         is_lasting = isinstance(self._path, RemoteFile) and not self.is_local
-        return FileIndex.of(schema, rows, sizes, (version.size, version.tag if is_lasting else ""))
+        found = FileIndex.of(schema, rows, sizes, (version.size, version.tag if is_lasting else ""))
+        if filters is None:
+            return found
+        with self._faults():
+            return found.chosen(possible_groups(footer.data, filters))
+
+    def _wanted(self, footer: _Footer) -> list[str]:
+        """The columns that are read: those that are wanted, and such as filters need."""
+        columns, filters, names = self._options.columns, self._options.filters, footer.schema.names
+        if columns is None:
+            return list(names)
+        return list(columns) if filters is None else columns_read(columns, filters, names)
 
     @property
     def _source(self) -> Source:
@@ -144,7 +181,9 @@ class ParquetBlocks:
         except (pa.ArrowException, OSError, ValueError, TypeError, EOFError) as error:
             reason = " ".join(str(error).split())
             at = None if row is None else row()
-            raise self._source.fault(f"cannot be read as Parquet ({reason})", row=at or None, advice=_ADVICE) from error
+            is_left_out = row is not None and self._options.on_bad_files != "error"  # by its footer it was none of those
+            advice = "Leave streaming=True out, as only then on_bad_files= finds it" if is_left_out else _ADVICE
+            raise self._source.fault(f"cannot be read as Parquet ({reason})", row=at or None, advice=advice) from error
 
     @property
     def _key(self) -> str:
@@ -277,8 +316,8 @@ class ParquetBlocks:
                 raise ValueError(f"its row group {block} ends after {row - first} of {group.num_rows} rows")
 
     def _names(self, footer: _Footer, columns: Sequence[str] | None) -> list[str] | None:
-        wanted = self._options.columns if columns is None else columns
-        return None if wanted is None or list(wanted) == footer.schema.names else list(wanted)
+        wanted = self._wanted(footer) if columns is None else list(columns)
+        return None if wanted == footer.schema.names else wanted
 
     def _file(self, footer: _Footer, num_chunks: int, *, is_whole: bool) -> tuple[Any, Sparse]:
         """The file as pyarrow reads it: from what was fetched, or, by stretches of each column, as it goes."""
@@ -304,10 +343,8 @@ class ParquetBlocks:
 def _opened(path: str | os.PathLike[str]) -> RangeFile:
     """Any bytes of a file; one of the Hub that is small is had whole, compared with its hash, and kept for the next time."""
     found = ranges_of(path)
-    if isinstance(path, RemoteFile) and not isinstance(found, LocalRanges) and not path.comes:
-        if found.version().size <= _SMALL_BYTES:
-            return LocalRanges(os.fspath(path), name=found.name)
-    return found
+    is_kept = isinstance(path, RemoteFile) and not isinstance(found, LocalRanges) and not path.comes
+    return LocalRanges(os.fspath(path), name=found.name) if is_kept and found.version().size <= _SMALL_BYTES else found
 
 
 class _Footer:

@@ -24,6 +24,7 @@ from .arrow import empty_batch, look_at_names, repeated
 
 if TYPE_CHECKING:
     from datasets_core.stream.block_files import BlockFile
+    from datasets_core.stream.steps import Step
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".parquet": {}, ".geoparquet": {}, ".gpq": {}}
 
@@ -100,7 +101,18 @@ class Parquet(FileBuilder):
         """See `FileBuilder.block_file`."""
         from ._parquet_blocks import ParquetBlocks  # 20 ms that a build does without
 
+        if self.config.fragment_scan_options is not None:
+            logger.warning("With fragment_scan_options, %s is streamed from its beginning: skipped rows are read too.", name)
+            return None
         return ParquetBlocks(path, name, self.config)
+
+    def block_steps(self) -> tuple[Step, ...]:
+        """See `FileBuilder.block_steps`."""
+        if self.config.filters is None:
+            return ()
+        from ._parquet_filters import filter_steps  # as above
+
+        return filter_steps(self.config.filters, self.config.columns, self.info.features)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""

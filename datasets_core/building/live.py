@@ -152,7 +152,8 @@ class LiveSplits:
         parts = blocks.parts(instruction)
         count = sum(len(part.index.files) for part in parts)
         identity = partial(_signed, self.builder, text, count)
-        source = RowsOfBlocks(parts, None if blocks.steps else info.features, self._paths, self.label, identity)
+        label = f"split {text!r} of {self.label}"
+        source = RowsOfBlocks(parts, None if blocks.steps else info.features, self._paths, label, identity)
         return IterableDataset(Plan(source, blocks.steps, max(1, count)), info, text)
 
     def _jobs(self, part: SplitPart) -> Iterator[LiveJob | FileJob]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -42,6 +42,12 @@ class FileIndex:
         is_full = rows > 0
         numbers = np.flatnonzero(is_full).astype(np.int64)
         return cls(schema, rows[is_full], sizes[is_full], numbers, (np.cumsum(rows) - rows)[is_full], version)
+
+    def chosen(self, numbers: Iterable[int]) -> FileIndex:
+        """The index with some of the blocks only."""
+        is_kept = np.isin(self.numbers, np.fromiter(numbers, np.int64))
+        lists = (each[is_kept] for each in (self.rows, self.sizes, self.numbers, self.firsts))
+        return FileIndex(self.schema, *lists, self.version)
 
     @property
     def num_rows(self) -> int:
