@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+from datasets_core.engines.in_order import ahead_of
 from datasets_core.features.schema import Features
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.block import check_names, grouped_features
 from datasets_core.stream.changes import Added, Cast, Decoding, Renamed, Selected
+from datasets_core.stream.error_policy import Guard, Ledger
 from datasets_core.stream.functions import Function, RowsMade
 from datasets_core.stream.lanes import in_lane
 from datasets_core.stream.made_rows import MadeRows
@@ -26,6 +29,7 @@ from datasets_core.stream.nodes import (
     numbered,
     on_jobs,
 )
+from datasets_core.stream.null_rows import NullOfCast, NullOfMap
 from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, Slice, even_run, even_runs
 from datasets_core.stream.seeking import Begun, state_behind
 from datasets_core.stream.several import is_several
@@ -74,11 +78,11 @@ class Step(Protocol):
         ...
 
 
-def row_by_row(node: Node, change: RowChange) -> Node:
-    """The rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so."""
-    if isinstance(node, Ordered) and not node.is_shared:
+def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead: int = 0) -> Node:
+    """The rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so, if no row may fail."""
+    if isinstance(node, Ordered) and not node.is_shared and guard is None:
         return node.under(change)
-    return Changed(numbered(node, change.needs_numbers), change)
+    return Changed(numbered(node, change.needs_numbers), change, guard, ahead)
 
 
 class PlainStep:
@@ -105,10 +109,17 @@ class PlainStep:
 
 @dataclass(frozen=True, slots=True)
 class ChangeColumns(PlainStep):
-    """Columns chosen, renamed, added, cast, decoded."""
+    """Columns chosen, renamed, added, cast, decoded.
+
+    Attributes:
+        change: what is done.
+        text: see `Step.text`.
+        errors: of the stream, for rows whose values do not fit.
+    """
 
     change: Selected | Renamed | Added | Cast | Decoding
     text: str
+    errors: Ledger | None = None
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -124,7 +135,10 @@ class ChangeColumns(PlainStep):
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
-        return row_by_row(node, self.change)
+        guard = None
+        if isinstance(self.change, Cast):
+            guard = Guard.of(self.errors, None, self.text, NullOfCast(self.change))
+        return row_by_row(node, self.change, guard)
 
     def features(self, before: Features | None) -> Features | None:
         """See `Step.features`."""
@@ -149,12 +163,25 @@ def _of_function(function: Function) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Map(PlainStep):
-    """A function on rows, or on batches of `size` rows."""
+    """A function on rows, or on batches of `size` rows.
+
+    Attributes:
+        made: what it makes.
+        is_batched: of batches.
+        size: of them; None: all rows.
+        is_whole: a last batch that has fewer rows is left out.
+        errors: of the stream, for rows at which it fails.
+        on_error: what becomes of these; None: what the stream says.
+        lanes: how many such steps work side by side.
+    """
 
     made: RowsMade
     is_batched: bool = False
     size: int | None = None
     is_whole: bool = False
+    errors: Ledger | None = None
+    on_error: str | None = None
+    lanes: int = 1
 
     @property
     def unit(self) -> int | None:
@@ -174,10 +201,12 @@ class Map(PlainStep):
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
-        if not self.is_batched and isinstance(node, Ordered) and not node.is_shared:
-            return node.under(self.made)
         source = numbered(node, self.made.needs_numbers)
-        return MappedByBatch(source, self.size, self.made, self.is_whole) if self.is_batched else Changed(source, self.made)
+        guard = Guard.of(self.errors, self.on_error, self.text, NullOfMap(self.made, source, self.is_batched))
+        ahead = ahead_of(self.made.pool, max(lanes, self.lanes))
+        if self.is_batched:
+            return MappedByBatch(source, self.size, self.made, self.is_whole, guard, ahead)
+        return row_by_row(node, self.made, guard, ahead)
 
     def features(self, before: Features | None) -> Features | None:
         """See `Step.features`."""
@@ -192,11 +221,19 @@ class Map(PlainStep):
 
 @dataclass(frozen=True, slots=True)
 class Filter(PlainStep):
-    """The rows for which a function says something true."""
+    """The rows for which a function says something true.
+
+    Attributes:
+        function: it.
+        is_batched, size, errors, on_error, lanes: see `Map`.
+    """
 
     function: Function
     is_batched: bool = False
     size: int | None = None
+    errors: Ledger | None = None
+    on_error: str | None = None
+    lanes: int = 1
 
     @property
     def unit(self) -> int | None:
@@ -216,7 +253,11 @@ class Filter(PlainStep):
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
         source = numbered(node, self.function.with_indices)
-        return FilteredByBatch(source, self.size, self.function) if self.is_batched else Filtered(source, self.function)
+        guard = Guard.of(self.errors, self.on_error, self.text)
+        ahead = ahead_of(self.function.pool, max(lanes, self.lanes))
+        if self.is_batched:
+            return FilteredByBatch(source, self.size, self.function, guard, ahead)
+        return Filtered(source, self.function, guard, ahead)
 
     def features(self, before: Features | None) -> Features | None:
         """See `Step.features`."""
@@ -374,15 +415,17 @@ class Shuffle(_Whole):
         return Windows(in_turns(node, self.seed, epoch) or node, self._rows(node), self.seed, epoch, self.reshuffles)
 
     def _on_places(self, node: Ordered, lanes: int) -> Ordered:
-        has_blocks = node.source.blocks is not None
-        if has_blocks and (in_rounds := node.under_repeat(lambda once: self._layer(once, lanes, reshuffles=True))):
+        blocks = node.source.blocks
+        if blocks is None:
+            return node.under(Shuffled(node.num_rows, self.size, self.seed, self.reshuffles))
+        in_rounds = node.under_repeat(lambda once: self._layer(once.structure(blocks), lanes, reshuffles=True))
+        if in_rounds is not None:
             return in_rounds
-        layer = self._layer(node, lanes, reshuffles=self.reshuffles)
-        return node.under(layer or Shuffled(node.num_rows, self.size, self.seed, self.reshuffles, stays=has_blocks))
+        layer = self._layer(node.structure(blocks), lanes, reshuffles=self.reshuffles)
+        return node.under(layer or Shuffled(node.num_rows, self.size, self.seed, self.reshuffles, stays=True))
 
-    def _layer(self, node: Ordered, lanes: int, *, reshuffles: bool) -> ShuffledBlocks | None:
+    def _layer(self, blocks: RowBlocks | None, lanes: int, *, reshuffles: bool) -> ShuffledBlocks | None:
         """What mixes blocks of rows; None where the rows are in none, or these cannot be read alone."""
-        blocks = node.structure()
         if blocks is None or not blocks.is_indexed:
             return None
         rows = None if self.is_by_bytes else self.size
