@@ -75,6 +75,13 @@ class BlockIndex:
         return len(self._found) == len(self.files)
 
     @property
+    def num_unknown_files(self) -> int:
+        """How many files are still to be asked."""
+        with self._lock:
+            self._look_up()
+        return len(self.files) - len(self._found)
+
+    @property
     def num_known_rows(self) -> int:
         """How many rows are known so far."""
         return int(self.ends[-1]) if len(self.ends) else 0

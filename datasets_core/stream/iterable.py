@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from datasets_core.stream.explanation import Explanation
+
 
 class IterableDataset(StreamExports):
     """A stream of rows.
@@ -177,6 +179,33 @@ class IterableDataset(StreamExports):
         1
         """
         return copy.copy(self)
+
+    def explain(
+        self, *, world_size: int = 1, batch_size: int = 32, lanes: int = 48, bandwidth: float | None = None
+    ) -> Explanation:
+        """What reading the rows takes, before they are read: requests, bytes, memory, seconds, and what to do about them.
+
+        Footers of files are asked for, as far as they are not known yet, and one small request is timed; no row is read.
+
+        Args:
+            world_size: among how many ranks the rows are divided.
+            batch_size: rows of the first batch.
+            lanes: as for `split_dataset_by_node`.
+            bandwidth: bytes a second that the seconds are estimated with; None: 50 MB, or 500 MB for what is on this disk.
+
+        >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
+        >>> stream.explain().num_rows
+        3
+
+        Raises:
+            ConfigurationError: a number that is none.
+        """
+        from datasets_core.stream.explaining import Asked, explained  # 3 ms that reading does without
+
+        if bandwidth is not None and not bandwidth > 0:
+            raise ConfigurationError(f"bandwidth={bandwidth!r} lets no byte pass. Give bytes a second, or None.")
+        ranks, rows = at_least_one("world_size", world_size), at_least_one("batch_size", batch_size)
+        return explained(self._plan, Asked(rows, ranks, at_least_one("lanes", lanes), bandwidth))
 
     # -- rows by their ids ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,34 @@
+"""What blocks cost, as far as it is told without files: those of files stand in `test_explaining.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.schema import Features
+from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.store.table import RowTable
+from datasets_core.stream.block_costs import BlockCosts
+from datasets_core.stream.rows_of_table import RowsOfTable
+
+TABLE = RowTable.from_table(pa.table({"a": pa.array(range(10), pa.int64())}))
+ROWS = RowsOfTable(TABLE, None, Features.from_arrow_schema(TABLE.schema), MediaPaths(None), str)
+
+
+def test_blocks_are_named_once_in_the_order_in_which_they_are_needed() -> None:
+    costs = BlockCosts.of(ROWS, RowBlocks.of([4, 4, 2], [40, 40, 20]))
+    assert costs.owners(np.array([9, 0, 8, 1, 5])).tolist() == [2, 0, 1]
+    assert costs.reading(np.array([2, 0])).decoded_bytes == 60
+    assert (costs.largest(), costs.mean_bytes(), costs.num_blocks, costs.is_local) == (40, 33, 3, True)
+
+
+def test_sizes_that_are_unknown_are_none() -> None:
+    costs = BlockCosts.of(ROWS, RowBlocks.of([4, 6]))
+    assert costs.reading(np.array([0])).num_bytes is None
+
+
+def test_rows_without_blocks_have_the_bytes_of_their_table() -> None:
+    costs = BlockCosts.of(ROWS, None)
+    assert costs.reading(np.zeros(0, np.int64)).rows == 10 and costs.owners(np.array([1])).tolist() == []
+    assert "in memory" in costs.text
