@@ -502,10 +502,10 @@ def batches(node: Node, state: State, size: int | None) -> Iterator[Delivery]:
         count += delivery.block.num_rows
         while size is not None and count >= size:
             whole, rest = _divided(waiting, size)
-            yield _together(whole)
+            yield together(whole)
             waiting, count = rest, count - size
     if waiting:
-        yield _together(waiting)
+        yield together(waiting)
 
 
 def part(delivery: Delivery, start: int, stop: int) -> Delivery:
@@ -547,7 +547,8 @@ def _divided(waiting: list[Delivery], size: int) -> tuple[list[Delivery], list[D
     return [*whole, part(last, 0, needed)], [part(last, needed, rows)] if needed < rows else []
 
 
-def _together(deliveries: Sequence[Delivery]) -> Delivery:
+def together(deliveries: Sequence[Delivery]) -> Delivery:
+    """The rows of several deliveries, of which there is one at least, as those of one."""
     if len(deliveries) == 1:
         return deliveries[0]
     ends = np.cumsum([delivery.block.num_rows for delivery in deliveries])

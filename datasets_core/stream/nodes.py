@@ -169,7 +169,7 @@ class Filtered(_RowByRow):
         return Outcome(delivery.block if self.guard is None else delivery.block.take(rows), rows, failures.rows)
 
 
-class _Batchwise:
+class Batchwise:
     """What makes rows of batches of rows; the state is that before a batch, and how many rows of its result were delivered."""
 
     __slots__ = ()
@@ -266,7 +266,7 @@ def _rest(delivery: Delivery, outcome: Outcome, done: int, count: int, failed: i
 
 
 @dataclass(frozen=True, slots=True)
-class FilteredByBatch(_Batchwise):
+class FilteredByBatch(Batchwise):
     """The rows for which a function says something true, asked about `size` rows at once."""
 
     below: Node
@@ -289,7 +289,7 @@ class FilteredByBatch(_Batchwise):
 
 
 @dataclass(frozen=True, slots=True)
-class MappedByBatch(_Batchwise):
+class MappedByBatch(Batchwise):
     """What a function makes of `size` rows at once."""
 
     below: Node
@@ -317,7 +317,7 @@ class MappedByBatch(_Batchwise):
 
 
 @dataclass(frozen=True, slots=True)
-class Windows(_Batchwise):
+class Windows(Batchwise):
     """Rows shuffled within windows of `size` rows; with `reshuffles`, anew in each round of a repetition."""
 
     below: Node

@@ -154,6 +154,10 @@ def _numbered(node: Node, lane: int, lanes: int) -> Node:
 
 def _for_lane(step: Step, lanes: int) -> Step:
     """A step as it is done in each lane: what it keeps in memory is shared by all."""
+    for_lanes = getattr(step, "for_lanes", None)
+    if for_lanes is not None:
+        own: Step = for_lanes(lanes)
+        return own
     if not isinstance(step, Shuffle):
         return step
     found = replace(step, size=max(1, step.size // lanes))

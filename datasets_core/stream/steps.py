@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -193,6 +193,10 @@ class Map(PlainStep):
         """See `Step.text`."""
         return f"map({_name(self.made.function)})"
 
+    def for_lanes(self, lanes: int) -> Map:
+        """The step as it is done in each of so many lanes: what is done ahead is shared by them."""
+        return replace(self, lanes=lanes)
+
     @property
     def parts(self) -> tuple[Any, ...]:
         """See `Step.parts`."""
@@ -244,6 +248,10 @@ class Filter(PlainStep):
     def text(self) -> str:
         """See `Step.text`."""
         return f"filter({_name(self.function)})"
+
+    def for_lanes(self, lanes: int) -> Filter:
+        """See `Map.for_lanes`."""
+        return replace(self, lanes=lanes)
 
     @property
     def parts(self) -> tuple[Any, ...]:

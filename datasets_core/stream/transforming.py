@@ -168,6 +168,53 @@ class Transforming(Streamed):
             raise ConfigurationError("batch() takes a batch_size or a by_column. Give one of them.")
         return self._then(Batch(None if names else _size(batch_size), names, drop_last_batch))
 
+    def pack(
+        self,
+        length: int,
+        column: str | Sequence[str] = "input_ids",
+        *,
+        overlong: str = "split",
+        pad: Any = None,
+        window_rows: int = 256,
+    ) -> Self:
+        """Sequences of tokens put together to rows of `length` tokens or a little less.
+
+        It is done in windows: the sequences of a window, the longest first, go each into the first row that has room, and no
+        row goes on into the next window.  Rows come in the order of their first sequences.  A state says where its window
+        began: going on there reads no more than that window again.  Of an elastic stream each lane has windows of its own.
+
+        Args:
+            length: tokens of a row at most.
+            column: of the tokens; or several, whose lists have one length in each row (`["input_ids", "labels"]`), and are put
+                together alike.  Of other columns each row has the list of their values, one for each sequence; so has the new
+                column `seq_lengths` the length of each sequence.
+            overlong: what becomes of a sequence that is longer: "split" cuts it into several, "truncate" keeps its beginning,
+                "drop" leaves it out, "raise" is an error.  Empty sequences are left out.
+            pad: a value that rows are filled up with, or a dict of these by column; None leaves them as long as they come.
+            window_rows: a window has tokens for so many rows; the first ones have fewer, so that rows come early, and so have
+                those of lanes.  More leave less room in rows, and cost more when reading goes on.
+
+        >>> stream = IterableDataset.from_dict({"input_ids": [[1, 1, 1], [2, 2], [3], [4, 4]]})
+        >>> list(stream.pack(4))
+        [{'input_ids': [1, 1, 1, 3], 'seq_lengths': [3, 1]}, {'input_ids': [2, 2, 4, 4], 'seq_lengths': [2, 2]}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: a column of no lists, or lists of different lengths in a row; an overlong row with "raise".
+        """
+        from datasets_core.stream.packing import OVERLONG, Pack  # 2 ms that other streams do without
+
+        names = tuple(named(column))
+        if not names:
+            raise ConfigurationError("pack() needs the column of the tokens. Give column='input_ids', say.")
+        if overlong not in OVERLONG:
+            raise ConfigurationError(f"overlong={overlong!r} has no meaning. Give {', '.join(map(repr, OVERLONG))}.")
+        fill = pad if pad is None or isinstance(pad, Mapping) else dict.fromkeys(names, pad)
+        if fill is not None and (odd := [name for name in names if name not in fill]):
+            raise ConfigurationError(f"pad={pad!r} has no value for the column {odd[0]!r}. Give one for each packed column.")
+        size, rows = at_least("length", length, 1), at_least("window_rows", window_rows, 1)
+        return self._then(Pack(size, names, overlong, fill, rows))
+
     # -- columns -------------------------------------------------------------------------------------------------------
 
     def select_columns(self, column_names: str | Sequence[str]) -> Self:

@@ -1,0 +1,321 @@
+"""`Pack`: sequences of tokens put together to rows of a length, window by window, with nothing carried from one to the next.
+
+Within a window the longest sequences come first, each into the first row that has room (first-fit decreasing); a window has
+enough tokens for many rows, so that little room is left.  A state says where a window began and how many of its rows were
+delivered: going on there reads that window again, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.base import LargeList, List, Value
+from datasets_core.features.schema import Features
+from datasets_core.stream.block import ArrowBlock, Block, DictBlock, check_names
+from datasets_core.stream.error_policy import Outcome
+from datasets_core.stream.node import Delivery, Node, State, part, together
+from datasets_core.stream.nodes import Batchwise
+from datasets_core.stream.permutation import Ints
+from datasets_core.stream.steps import PlainStep
+
+OVERLONG = ("split", "truncate", "drop", "raise")
+"""What can become of sequences that are longer than a row."""
+LENGTHS = "seq_lengths"
+"""The column that says how long each sequence of a row is."""
+_FIRST_ROWS, _MOST_SEQUENCES = 16, 1 << 15
+_LEAST_IN_LANES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Pack(PlainStep):
+    """Sequences put together.
+
+    Attributes:
+        length: tokens of a row at most.
+        columns: of tokens, and of what belongs to them: lists of one length in each row.
+        overlong: one of `OVERLONG`.
+        pad: by column the value that rows are filled up with; None: they are as long as they come.
+        window: a window has tokens for so many rows.
+    """
+
+    length: int
+    columns: tuple[str, ...]
+    overlong: str = "split"
+    pad: Mapping[str, Any] | None = None
+    window: int = 256
+
+    @property
+    def unit(self) -> int | None:
+        """See `Step.unit`."""
+        return None
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"pack({self.length})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.length, self.columns, self.overlong, None if self.pad is None else dict(self.pad), self.window
+
+    def for_lanes(self, lanes: int) -> Pack:
+        """The step as it is done in each of so many lanes: their windows are in memory together."""
+        return replace(self, window=min(self.window, max(_LEAST_IN_LANES, self.window // lanes)))
+
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+        """See `Step.on`."""
+        return Packed(node, self)
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        if before is None:
+            return None
+        check_names(self.columns, list(before))
+        for name in self.columns:
+            if not isinstance(before[name], (List, LargeList)):
+                raise ConfigurationError(f"Column {name!r} holds no lists to pack. Give the column of tokens: pack(column=…).")
+        if LENGTHS in before:
+            raise ConfigurationError(f"There is a column {LENGTHS!r} already. Rename or remove it before pack().")
+        found = {name: List(before[name].feature if name in self.columns else before[name]) for name in before}
+        return Features({**found, LENGTHS: List(Value("int32"))})
+
+
+@dataclass(frozen=True, slots=True)
+class Packed(Batchwise):
+    """The rows of a node put together; see `Pack`."""
+
+    below: Node
+    step: Pack
+    works_in_lanes = True
+
+    def _batches(self, inner: State, count: int) -> Iterator[Delivery]:
+        """The windows: the first ones are small, so that their rows come early."""
+        waiting: list[Delivery] = []
+        tokens = rows = 0
+        for delivery in self.below.blocks(inner):
+            lengths = np.minimum(_lengths(delivery.block, self.step.columns[0]), self._most)
+            start = 0
+            while start < len(lengths):
+                budget = self.step.length * min(self.step.window, _FIRST_ROWS << min(count, 30)) - tokens
+                ends = np.cumsum(lengths[start : start + _MOST_SEQUENCES - rows])
+                found = int(np.searchsorted(ends, budget)) + 1
+                stop = min(start + found, start + len(ends))
+                waiting.append(part(delivery, start, stop))
+                if found <= len(ends) or rows + len(ends) >= _MOST_SEQUENCES:
+                    yield together(waiting)
+                    waiting, tokens, rows, count = [], 0, 0, count + 1
+                else:
+                    tokens, rows = tokens + int(ends[-1]), rows + len(ends)
+                start = stop
+        if waiting:
+            yield together(waiting)
+
+    @property
+    def _most(self) -> int:
+        """How many tokens of a sequence are packed at most."""
+        return 1 << 62 if self.step.overlong in ("split", "raise") else self.step.length
+
+    def _called(self, delivery: Delivery) -> Outcome:
+        lengths = _lengths(delivery.block, self.step.columns[0])
+        self._check(delivery, lengths)
+        rows = _rows(_cut(lengths, self.step.length, self.step.overlong), self.step.length)
+        return Outcome(_joined(delivery.block, rows, self.step))
+
+    def _check(self, delivery: Delivery, lengths: Ints) -> None:
+        for name in self.step.columns[1:]:
+            others = _lengths(delivery.block, name)
+            if (odd := np.flatnonzero(others != lengths)).size:
+                row = int(odd[0])
+                raise ConfigurationError(
+                    f"A row has {others[row]} values in {name!r} and {lengths[row]} in {self.step.columns[0]!r}. "
+                    "Pack columns together whose lists have one length in each row."
+                )
+        if self.step.overlong == "raise" and len(lengths) and int(lengths.max()) > self.step.length:
+            raise ConfigurationError(
+                f"A row has {int(lengths.max())} values in {self.step.columns[0]!r}, and pack({self.step.length}) has no room "
+                "for more than that. Give overlong='split', 'truncate' or 'drop'."
+            )
+
+
+class _Pieces(NamedTuple):
+    """Sequences, or what they were cut into.
+
+    Attributes:
+        rows: the row of each.
+        starts: where each begins in its row.
+        lengths: of them.
+    """
+
+    rows: Ints
+    starts: Ints
+    lengths: Ints
+
+
+class _Rows(NamedTuple):
+    """Pieces in the order of the rows that they make.
+
+    Attributes:
+        pieces: in this order.
+        counts: how many each row has.
+    """
+
+    pieces: _Pieces
+    counts: Ints
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.counts)
+
+
+def _lengths(block: Block, name: str) -> Ints:
+    """How many values the list in each row has; None has none."""
+    if isinstance(block, ArrowBlock):
+        check_names([name], block.names)
+        column = block.batch.column(list(block.kinds.features).index(name))
+        found: Ints = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+        return found
+    check_names([name], block.names)
+    values = [row.get(name) for row in block.rows()]
+    try:
+        return np.array([0 if value is None else len(value) for value in values], np.int64)
+    except TypeError:
+        odd = next(value for value in values if value is not None and not hasattr(value, "__len__"))
+        raise ConfigurationError(
+            f"Column {name!r} has {type(odd).__name__} in a row, and no list to pack. Give the column of tokens: pack(column=…)."
+        ) from None
+
+
+def _cut(lengths: Ints, most: int, overlong: str) -> _Pieces:
+    """Sequences as pieces that fit into rows; empty ones are left out."""
+    rows = np.arange(len(lengths), dtype=np.int64)
+    if overlong == "drop":
+        rows, lengths = rows[lengths <= most], lengths[lengths <= most]
+    elif overlong == "truncate":
+        lengths = np.minimum(lengths, most)
+    counts = -(-lengths // most)
+    number = np.arange(int(counts.sum()), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+    starts = number * most
+    return _Pieces(np.repeat(rows, counts), starts, np.minimum(np.repeat(lengths, counts) - starts, most))
+
+
+def _rows(pieces: _Pieces, most: int) -> _Rows:
+    """Pieces put into rows, which come in the order of the first piece of each."""
+    order = np.argsort(-pieces.lengths, kind="stable")
+    bins = np.empty(len(order), np.int64)
+    bins[order] = first_fit(pieces.lengths[order].tolist(), most)
+    _, firsts, which = np.unique(bins, return_index=True, return_inverse=True)
+    places = firsts[which]  # the first piece of the row of each piece
+    order = np.lexsort((np.arange(len(places)), places))
+    counts = np.bincount(places, minlength=1)
+    found = _Pieces(*(each[order] for each in pieces))
+    return _Rows(found, counts[counts > 0].astype(np.int64))
+
+
+def first_fit(lengths: Sequence[int], most: int) -> list[int]:
+    """For each length the first row that has room for it.
+
+    >>> first_fit([5, 4, 3, 3, 2, 1], 8)
+    [0, 1, 0, 1, 2, 1]
+    """
+    size = 1
+    while size < len(lengths):
+        size *= 2
+    room = [most] * (2 * size)  # a tree: each number is the most of the two below it, the last `size` are those of rows
+    found = []
+    for length in lengths:
+        at = 1
+        while at < size:
+            at *= 2
+            at += room[at] < length
+        found.append(at - size)
+        room[at] -= length
+        while at > 1:
+            at //= 2
+            room[at] = max(room[2 * at], room[2 * at + 1])
+    return found
+
+
+def _joined(block: Block, rows: _Rows, step: Pack) -> Block:
+    if isinstance(block, ArrowBlock) and all(pa.types.is_list(block.batch.schema.field(name).type) for name in step.columns):
+        return _joined_columns(block, rows, step)
+    return _joined_dicts(block, rows, step)
+
+
+def _joined_columns(block: ArrowBlock, rows: _Rows, step: Pack) -> ArrowBlock:
+    kinds = block.kinds.kept.get(("packed", step.columns))
+    if kinds is None:
+        features = replace(step, columns=step.columns).features(block.kinds.features)
+        assert features is not None
+        kinds = block.kinds.kept["packed", step.columns] = block.kinds.of(features)
+    pieces, ends = rows.pieces, np.cumsum(rows.counts)
+    of_piece = block.take(pieces.rows)
+    whole = np.concatenate([np.zeros(1, np.int64), ends])
+    columns = []
+    for name, field in zip(kinds.features, kinds.schema, strict=True):
+        if name == LENGTHS:
+            columns.append(_lists(whole, pa.array(pieces.lengths, pa.int32()), field.type))
+        elif name not in step.columns:
+            columns.append(_lists(whole, of_piece.batch.column(list(block.kinds.features).index(name)), field.type))
+        else:
+            columns.append(_tokens(block.batch.column(list(block.kinds.features).index(name)), rows, step, name, field.type))
+    return ArrowBlock(pa.RecordBatch.from_arrays(columns, schema=kinds.schema), kinds)
+
+
+def _tokens(column: pa.Array, rows: _Rows, step: Pack, name: str, kind: pa.DataType) -> pa.Array:
+    pieces = rows.pieces
+    begins = column.offsets.to_numpy()[:-1].astype(np.int64)[pieces.rows] + pieces.starts
+    ends = np.cumsum(pieces.lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    at = np.arange(total, dtype=np.int64) - np.repeat(ends - pieces.lengths, pieces.lengths) + np.repeat(begins, pieces.lengths)
+    borders = np.concatenate([np.zeros(1, np.int64), ends[np.cumsum(rows.counts) - 1]]) if len(ends) else np.zeros(1, np.int64)
+    values = column.values.take(pa.array(at))
+    if step.pad is None:
+        return _lists(borders, values, kind)
+    filler = pa.array([step.pad[name]], column.type.value_type)
+    sizes = np.diff(borders)
+    places = np.full(len(sizes) * step.length, total, np.int64)
+    places[(np.arange(len(sizes)) * step.length).repeat(sizes) + np.arange(total) - borders[:-1].repeat(sizes)] = np.arange(
+        total
+    )
+    padded = pa.concat_arrays([values, filler]).take(pa.array(places))
+    return _lists(np.arange(len(sizes) + 1, dtype=np.int64) * step.length, padded, kind)
+
+
+def _lists(borders: Ints, values: pa.Array, kind: pa.DataType) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(borders.astype(np.int32)), values, type=kind)
+
+
+def _joined_dicts(block: Block, rows: _Rows, step: Pack) -> DictBlock:
+    given = block.rows()
+    others = [name for name in block.names if name not in step.columns]
+    if LENGTHS in others:
+        raise ConfigurationError(f"There is a column {LENGTHS!r} already. Rename or remove it before pack().")
+    found: list[dict[str, Any]] = []
+    at = 0
+    row_of, starts, lengths = (each.tolist() for each in rows.pieces)
+    for count in rows.counts.tolist():
+        own = range(at, at + count)
+        row: dict[str, Any] = {}
+        for name in block.names:
+            if name in others:
+                row[name] = [given[row_of[each]].get(name) for each in own]
+                continue
+            values: list[Any] = []
+            for each in own:
+                piece = given[row_of[each]][name][starts[each] : starts[each] + lengths[each]]
+                values.extend(piece.tolist() if hasattr(piece, "tolist") else piece)
+            if step.pad is not None:
+                values.extend([step.pad[name]] * (step.length - len(values)))
+            row[name] = values
+        found.append({**row, LENGTHS: lengths[at : at + count]})
+        at += count
+    return DictBlock(found)
