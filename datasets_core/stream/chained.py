@@ -54,7 +54,7 @@ class Chained:
 
     def shuffled(self, seed: int, epoch: int) -> Mixed:
         """The rows of all mixed, each node in an order that a seed decides, as far as it can be read so."""
-        nodes = [in_random_order(node, seed, number, epoch) for number, node in enumerate(self.nodes)]
+        nodes = [in_random_order(node, seed, number, epoch, len(self.nodes)) for number, node in enumerate(self.nodes)]
         sizes = sizes_of(self.nodes)
         kept = [place for place, size in enumerate(sizes) if size] or [0]
         least = max(sizes) / _MOST_APART  # a node that is smaller is drawn more often, and ends early

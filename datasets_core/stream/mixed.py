@@ -74,7 +74,7 @@ class Mixed:
 
     def shuffled(self, seed: int, epoch: int) -> Mixed:
         """The rows of each node in an order that a seed decides, as far as they can be read so; turns are by chance."""
-        nodes = tuple(in_random_order(node, seed, number, epoch) for number, node in enumerate(self.nodes))
+        nodes = tuple(in_random_order(node, seed, number, epoch, len(self.nodes)) for number, node in enumerate(self.nodes))
         return replace(self, nodes=nodes, turns=self.turns.mixed(seed, epoch))
 
     def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:

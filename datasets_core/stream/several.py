@@ -10,9 +10,10 @@ from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.node import Node, Ordered
 from datasets_core.stream.nodes import in_turns
 from datasets_core.stream.order import Layer, Shuffled
-from datasets_core.stream.shuffled_blocks import BlocksInTurn
+from datasets_core.stream.shuffled_blocks import BlocksInTurn, ShuffledBlocks
 
-_WINDOW = 1000  # rows that lie in memory, where they are mixed by place
+_WINDOW = 1000  # rows that are mixed at least
+_WINDOW_BYTES = 64 << 20  # ... and bytes of all nodes at most, where rows lie in blocks
 
 
 def lane_of(node: Node, lane: int, lanes: int) -> Node:
@@ -27,20 +28,32 @@ def is_several(node: Node) -> bool:
     return hasattr(node, "nodes")
 
 
-def in_random_order(node: Node, seed: int, number: int, epoch: int) -> Node:
-    """The rows of one of several nodes in an order that a seed and its number decide; as they are, where it must be."""
+def in_random_order(node: Node, seed: int, number: int, epoch: int, count: int = 1) -> Node:
+    """The rows of one of several nodes in an order that a seed and its number decide; as they are, where it must be.
+
+    Args:
+        node: the rows.
+        seed: decides about the order.
+        number: of the node.
+        epoch: of the order.
+        count: how many nodes there are, which share what may be kept in memory.
+    """
     digest = hashlib.blake2b(f"{seed}/{number}".encode(), digest_size=7).digest()
     own = int.from_bytes(digest, "little")
     if isinstance(node, Ordered):
-        if (in_rounds := node.under_repeat(lambda once: _order(once, own, reshuffles=True))) is not None:
+        if (in_rounds := node.under_repeat(lambda once: _order(once, own, count, reshuffles=True))) is not None:
             return in_rounds
-        return node if node.is_endless else node.shared(_order(node, own, reshuffles=False))
+        return node if node.is_endless else node.shared(_order(node, own, count, reshuffles=False))
     return in_turns(node, own, epoch) or node
 
 
-def _order(node: Ordered, seed: int, *, reshuffles: bool) -> Layer:
+def _order(node: Ordered, seed: int, count: int, *, reshuffles: bool) -> Layer:
     blocks = node.structure()
-    return Shuffled(node.num_rows, _WINDOW, seed, reshuffles) if blocks is None else BlocksInTurn(blocks, seed)
+    if blocks is None:
+        return Shuffled(node.num_rows, _WINDOW, seed, reshuffles)
+    if not blocks.is_indexed:
+        return BlocksInTurn(blocks, seed)
+    return ShuffledBlocks(blocks, seed, _WINDOW, _WINDOW_BYTES // count, 1, reshuffles)
 
 
 def sizes_of(nodes: Sequence[Node]) -> list[int]:
