@@ -212,6 +212,125 @@ class BlockSource(Generic[Footer]):
     def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[list[tuple[int, Any]]]:
         """See `BlockFile.fetch`: of each block pairs of the place of some bytes in the file, and these."""
         needed = [self.needed(block, columns) for block in blocks]
+        data = iter(self._bytes([each for ranges in needed for each in ranges]))
+        return [[(start, next(data)) for start, _ in ranges] for ranges in needed]
+
+    def _bytes(self, asked: Sequence[tuple[int, int]]) -> list[Any]:
+        """Some bytes of the file, which are not fetched again where they came with the footer."""
+        tail = self._tail
+        if tail is None:
+            return list(self._opened().read(asked)) if asked else []
+        begin, end = tail[0], memoryview(tail[1])
+        missing = [each for each in asked if each[0] < begin]
+        fetched = iter(self._opened().read(missing) if missing else [])
+        return [next(fetched) if start < begin else end[start - begin : stop - begin] for start, stop in asked]
+
+
+def _opened(self) -> RangeFile:
+        found = self._ranges
+        if found is None:
+            found = _opened(self._path)
+            if self._expected is not None:
+                is_here = isinstance(found, LocalRanges) and isinstance(self._path, RemoteFile)  # its date tells nothing
+                found.hold(FileVersion(self._expected.size, "") if is_here else self._expected)
+            self._ranges = found
+        return found
+
+    def _version(self) -> tuple[int, str]:
+        """Size and tag of the file; "" for a tag that tells nothing to another process."""
+        version = self._opened().version()
+        return version.size, version.tag if isinstance(self._path, RemoteFile) and not self.is_local else ""
+
+    # -- errors --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _source(self) -> Source:
+        return Source("", self._name)
+
+    def _unreadable(self, reason: str, row: int | None = None, advice: str = ADVICE) -> FileFormatError:
+        """The error for a file that is none of the format, or a damaged one."""
+        return self._source.fault(f"cannot be read as {self.kind} ({reason})", row=row, advice=advice)
+
+    @contextlib.contextmanager
+    def _faults(self, row: Callable[[], int] | None = None, advice: str = ADVICE) -> Iterator[None]:
+        """Turn what pyarrow says of the file into an error that names it."""
+        try:
+            yield
+        except DatasetsCoreError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, TypeError, EOFError) as error:
+            at = None if row is None else row() or None
+            raise self._unreadable(" ".join(str(error).split()), at, advice) from error
+
+    # -- the footer ----------------------------------------------------------------------------------------------------
+
+    def _footer_bytes(self, ranges: RangeFile, tail: bytes, size: int) -> bytes:
+        """What is kept of a file that ends so, and parsed."""
+        raise NotImplementedError
+
+    def _parsed(self, data: bytes) -> Footer:
+        """What the footer says."""
+        raise NotImplementedError
+
+    @property
+    def _key(self) -> str:
+        return f"{self.kind} footer\n{self.identity}"
+
+    def _read_footer(self) -> Footer:
+        found = self._footer
+        if found is not None:
+            return found
+        ranges = self._opened()
+        cache = None if isinstance(ranges, LocalRanges) else IndexCache.of_settings()
+        kept = None if cache is None else _unpacked(cache.get(self._key))
+        if kept is not None and (self._expected is None or self._expected == kept[0]):
+            ranges.hold(kept[0])
+            self._expected, self._is_remembered = kept[0], True
+            with contextlib.suppress(FileFormatError):
+                self._footer = found = self._parsed(kept[1])
+                return found
+        tail = bytes(ranges.tail(TAIL_BYTES))
+        version = ranges.version()
+        if not tail:
+            raise self._source.fault(f"is empty: it holds no {self.kind} footer", advice=ADVICE)
+        self._tail = version.size - len(tail), tail
+        data = self._footer_bytes(ranges, tail, version.size)
+        self._footer = found = self._parsed(data)
+        if cache is not None and version.tag:
+            cache.put(self._key, _packed(version, data))
+        return found
+
+    def _last(self, count: int, ranges: RangeFile, tail: bytes, size: int) -> bytes:
+        """The last bytes of the file, of which the tail may have some only."""
+        if count > size:
+            raise self._unreadable(f"its footer is to have {count:,} bytes, and the file has {size:,}")
+        if count > len(tail):
+            (before,) = ranges.read([(size - count, size - len(tail))])
+            tail = bytes(before) + tail
+        return tail[-count:]
+
+    # -- blocks --------------------------------------------------------------------------------------------------------
+
+    def needed(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, int]]:
+        """See `BlockFile.needed`."""
+        raise NotImplementedError
+
+    def _checked(self, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        size = self._opened().version().size
+        for start, stop in ranges:
+            if not 0 <= start <= stop <= size:
+                raise self._unreadable(f"its footer tells of bytes {start:,} to {stop:,}, and it has {size:,}")
+        return ranges
+
+    def num_bytes(self, block: int, columns: Sequence[str] | None) -> int | None:
+        """See `BlockFile.num_bytes`."""
+        if self._footer is None and not self.is_local:
+            return None
+        return sum(stop - start for start, stop in self.needed(block, columns))
+
+    def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[list[tuple[int, Any]]]:
+        """See `BlockFile.fetch`: of each block pairs of the place of some bytes in the file, and these."""
+        needed = [self.needed(block, columns) for block in blocks]
         tail = self._tail
         begin = None if tail is None else tail[0]
         asked = [[each for each in ranges if begin is None or each[0] < begin] for ranges in needed]

@@ -5,9 +5,10 @@ Every batch is validated in full: offsets that point outside their buffer would 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
@@ -15,6 +16,11 @@ from datasets_core.building.builder_config import BuilderConfig
 
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
+
+if TYPE_CHECKING:
+    from datasets_core.stream.block_files import BlockFile
+
+    from ._arrow_blocks import ArrowBlocks
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".arrow": {}}
 
@@ -40,6 +46,17 @@ class Arrow(FileBuilder):
 
     BUILDER_CONFIG_CLASS = ArrowConfig
     seeks = True
+
+    def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
+        """See `FileBuilder.block_files`: those of files with a footer; the first one tells whether they have any."""
+        found = super().block_files(asked)
+        return found if found and cast("ArrowBlocks", found[0]).is_indexed() else None
+
+    def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
+        """See `FileBuilder.block_file`."""
+        from ._arrow_blocks import ArrowBlocks  # 20 ms that a build does without
+
+        return ArrowBlocks(path, name)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""
