@@ -165,6 +165,9 @@ class Daemons:
         return is_told or bool(self._waiting)
 
 
+SHARED = Daemons("datasets_core-ranges", lambda: settings().stream_threads)  # for all ranges of bytes of this process
+
+
 def _forked() -> None:
     for pool in list(_pools):
         pool.forked()

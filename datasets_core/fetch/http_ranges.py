@@ -102,14 +102,14 @@ class HttpTransport:
 
     # -- asking --------------------------------------------------------------------------------------------------------
 
-    def opened(self, stack: ExitStack, part: str, held: FileVersion | None, patience: Patience) -> HttpResponse:
-        """The head of the answer for a part; its body comes until the stack is closed.
+    def opened(self, stack: ExitStack, part: str | None, held: FileVersion | None, patience: Patience) -> HttpResponse:
+        """The head of the answer for a part, or for all; its body comes until the stack is closed.
 
         Raises:
             TransientError: there may be one the next time; with status 412 at once.
         """
         source, place = self._source, self._resolved or self._source.url
-        headers = {**source.headers, "Range": part}
+        headers = {**source.headers, **({} if part is None else {"Range": part})}
         if held is not None and self._matches and is_strong(held.tag):
             headers["If-Match"] = held.tag
         self._connect()
@@ -210,15 +210,11 @@ class _Reading:
         name = self._transport.name
         if response.status == 416:
             return self._has_none(response)
-        found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
-        encoding = (response.header("content-encoding") or "").strip().lower()
-        if response.status == 200 and encoding in _PLAIN:
-            return self._is_all(response)
-        if encoding not in _PLAIN:
+        if is_encoded(response):
             raise NoRangesError(None)
-        if response.status != 206 or found is None:
-            raise TransientError(f"the server answers {response.status} with another part than the one asked for")
-        first, last, size = map(int, found.groups())
+        if response.status == 200:
+            return self._is_all(response)
+        first, last, size = part_of(response)
         self._held = self._checked(response, size)
         if self._is_suffix:
             if last + 1 != size or last + 1 - first > -self._start:
@@ -233,10 +229,10 @@ class _Reading:
 
     def _has_none(self, response: HttpResponse) -> bool:
         """The answer of a server that has no such bytes."""
-        found = _NO_SUCH_RANGE.fullmatch((response.header("content-range") or "").strip())
-        if found is None and self._held is None and not self._is_suffix and self._start:
+        size = size_without(response)
+        if size is None and self._held is None and not self._is_suffix and self._start:
             raise DownloadError(self._transport.name, f"the server has no bytes from {self._start:,} on", status=416)
-        size = int(found[1]) if found is not None else (0 if self._held is None else self._held.size)
+        size = size if size is not None else (0 if self._held is None else self._held.size)
         self._held = self._checked(response, size)
         if self._is_suffix or not self._is_whole_needed:
             return False  # it is empty
@@ -245,8 +241,7 @@ class _Reading:
 
     def _is_all(self, response: HttpResponse) -> bool:
         """All of the file comes, from its beginning: a server that knows no ranges, or of an empty file."""
-        length = response.header("content-length")
-        size = int(length) if length is not None and length.isascii() and length.isdigit() else None
+        size = size_declared(response)
         version = None if size is None else self._checked(response, size)
         if size is None or version is None or self._came:
             raise NoRangesError(version)
@@ -261,7 +256,41 @@ class _Reading:
         return True
 
     def _checked(self, response: HttpResponse, size: int) -> FileVersion:
-        held, etag, date = self._held, response.header("etag") or "", response.header("last-modified") or ""
-        is_date = held is not None and bool(held.tag) and not held.tag.endswith('"')
-        found = FileVersion(size, date if is_date else etag or ("" if held is not None and held.tag else date))
-        return check_same(self._transport.name, held, found)
+        return check_same(self._transport.name, self._held, version_in(response, size, self._held))
+
+
+def part_of(response: HttpResponse) -> tuple[int, int, int]:
+    """The first and the last byte that come, and the size of the whole.
+
+    Raises:
+        TransientError: the answer is none with a part.
+    """
+    found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
+    if response.status != 206 or found is None:
+        raise TransientError(f"the server answers {response.status} with another part than the one asked for")
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+def is_encoded(response: HttpResponse) -> bool:
+    """Whether what comes was compressed on its way."""
+    return (response.header("content-encoding") or "").strip().lower() not in _PLAIN
+
+
+def size_without(response: HttpResponse) -> int | None:
+    """The size that a server tells which has no such bytes."""
+    found = _NO_SUCH_RANGE.fullmatch((response.header("content-range") or "").strip())
+    return None if found is None else int(found[1])
+
+
+def size_declared(response: HttpResponse) -> int | None:
+    """How many bytes an answer says that it has."""
+    length = response.header("content-length")
+    return int(length) if length is not None and length.isascii() and length.isdigit() else None
+
+
+def version_in(response: HttpResponse, size: int, held: FileVersion | None = None) -> FileVersion:
+    """The version that an answer is of, told as the one that is held is: by its ETag, or by its date."""
+    etag, date = response.header("etag") or "", response.header("last-modified") or ""
+    if held is None or not held.tag:
+        return FileVersion(size, etag or date)
+    return FileVersion(size, etag if held.tag.endswith('"') else date)

@@ -9,15 +9,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from datasets_core.config import settings
 from datasets_core.errors import DownloadError, FileChangedError
-from datasets_core.fetch.daemons import Daemons, Job, Patience
+from datasets_core.fetch.daemons import SHARED, Job, Patience
 from datasets_core.fetch.range_cache import RangeCache
 from datasets_core.fetch.range_file import Bytes, FileVersion, LocalRanges, Range, check_ranges, check_same
 from datasets_core.fetch.range_plan import Merged, cut, merged
 from datasets_core.fetch.transports import NoRangesError, Transport
-
-_threads = Daemons("datasets_core-ranges", lambda: settings().stream_threads)
 
 
 class TransportRanges:
@@ -61,7 +58,7 @@ class TransportRanges:
             return self._held
         try:
             patience = Patience(self.name, 1)
-            found = patience.waited_for(_threads.submit(lambda: self._transport.stat(patience)), _threads)
+            found = patience.waited_for(SHARED.submit(lambda: self._transport.stat(patience)), SHARED)
             return self._settled(found)
         except NoRangesError as error:
             return self._go_whole(error)
@@ -139,21 +136,21 @@ class TransportRanges:
             for group in groups:  # one by one: those that are begun are called off where one fails
                 begun += [self._begun(group)] if group else []
             for patience, job in begun:
-                data, version = patience.waited_for(job, _threads)
+                data, version = patience.waited_for(job, SHARED)
                 self._settled(version)
                 found += data
         except BaseException:
             for patience, job in begun:
                 if not job.done.is_set():
                     patience.end()
-                    _threads.leave(job)
+                    SHARED.leave(job)
             raise
         return found
 
     def _begun(self, group: list[Range]) -> tuple[Patience, Job[tuple[list[Bytes], FileVersion]]]:
         patience = Patience(self.name, sum(stop - start for start, stop in group))
         held, transport = self._held, self._transport
-        return patience, _threads.submit(lambda: transport.get_ranges(group, held, patience))
+        return patience, SHARED.submit(lambda: transport.get_ranges(group, held, patience))
 
     def _settled(self, found: FileVersion) -> FileVersion:
         """Take the version of an answer for the file's, or complain."""

@@ -14,7 +14,7 @@ from datasets_core.fetch.archive import walk, zip_members
 from datasets_core.fetch.decompress import decompressed
 from datasets_core.fetch.listing import ArchiveIterable
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.fetch.remote_bytes import RemoteBytes
+from datasets_core.fetch.remote_bytes import PartedBytes
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
 from datasets_core.redact import redact
 
@@ -143,7 +143,7 @@ class ZipMembers:
     def release(self) -> None:
         """Give the connection back, until more is read."""
         raw = getattr(self._data, "raw", None)
-        if isinstance(raw, RemoteBytes):
+        if isinstance(raw, PartedBytes):
             raw.release()
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ class ZipMembers:
 def version_of(data: BinaryIO) -> str:
     """What tells the version of a URL that is being read from others; "" where its server did not say."""
     raw = getattr(data, "raw", None)
-    return raw.version if isinstance(raw, RemoteBytes) else ""
+    return raw.version if isinstance(raw, PartedBytes) else ""
 
 
 def opened_tar_member(url: str, data: BinaryIO, inner: str) -> BinaryIO | None:

@@ -18,7 +18,7 @@ from datasets_core.fetch.http_ranges import HttpTransport
 from datasets_core.fetch.hub_url import is_hub_url
 from datasets_core.fetch.nested import leaves, mapped
 from datasets_core.fetch.parallel import Watch
-from datasets_core.fetch.range_file import FileVersion, OpenedRanges, RangeFile
+from datasets_core.fetch.range_file import FileVersion, LocalRanges, OpenedRanges, RangeFile
 from datasets_core.fetch.range_reader import TransportRanges
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.remote_access import Known, StreamedAccess
@@ -235,7 +235,8 @@ class StreamingDownloadManager(DownloadManager):
             self._check_on_hub(url, url, found)
             self._records[url] = self._recorded(found)
 
-        return open_remote(Wanted(self._hub.source(url), lambda: self._access.fetched_instead(url), check, listed))
+        whole = partial(self._access.fetched_instead, url)
+        return open_remote(Wanted(self._hub.source(url), whole, check, listed, name=url, is_pinned=True))
 
     def stream(self, url: str) -> BinaryIO:
         """The bytes of a URL as they come; checked when all have come, where there is something on record."""
@@ -262,18 +263,19 @@ class StreamingDownloadManager(DownloadManager):
             self._records[url] = self._recorded(found)
 
         source = request.source
+        whole = partial(self._access.fetched_instead, url)
         if isinstance(source, HttpSource):
             expected = FileRecord() if request.mode is VerificationMode.NO_CHECKS else request.expected
-            return open_remote(
-                Wanted(source, lambda: self._access.fetched_instead(url), check, expected, is_whole=self.is_enforced(url))
-            )
+            return open_remote(Wanted(source, whole, check, expected, is_whole=self.is_enforced(url)))
         if self.is_enforced(url) or not isinstance(source, StoreSource):
-            return open(self._access.fetched_instead(url), "rb")
-        return open_store(source, check)
+            return open(whole(), "rb")
+        return open_store(store_transport(url, source.storage_options, self._policy()), whole, check)
 
     def ranges(self, url: str) -> RangeFile:
         """Any bytes of a URL."""
         whole = partial(self._access.fetched_instead, url)
+        if self.is_enforced(url):  # its hash is that of all of it
+            return LocalRanges(whole(), name=redact(url))
         if is_hub_url(url):
             listed = self._hub.file(url)
             told = FileVersion(listed.size, listed.etag)

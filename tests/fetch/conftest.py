@@ -96,12 +96,13 @@ class Handler(BaseHTTPRequestHandler):
             return
         wanted = self.headers.get("Range")
         if wanted and page.is_ranged and self.headers.get("If-Range") in (None, page.etag):
-            start = int(wanted.removeprefix("bytes=").rstrip("-"))
+            first, _, last = wanted.removeprefix("bytes=").partition("-")
+            start, stop = int(first), min(len(page.body), int(last) + 1 if last else len(page.body))
             if start >= len(page.body):
-                self.answer(416, headers, b"")
+                self.answer(416, {**headers, "Content-Range": f"bytes */{len(page.body)}"}, b"")
                 return
-            headers["Content-Range"] = f"bytes {start}-{len(page.body) - 1}/{len(page.body)}"
-            self.answer(206, headers, page.body[start:])
+            headers["Content-Range"] = f"bytes {start}-{stop - 1}/{len(page.body)}"
+            self.answer(206, headers, page.body[start:stop])
             return
         self.answer(200, headers, page.body, has_length=page.has_length)
 

@@ -80,12 +80,12 @@ def test_the_first_member_of_a_tar_is_there_before_the_rest_comes(site, faults, 
     assert (path, found) == ("d/a.txt", FILES["d/a.txt"])
 
 
-def test_of_a_zip_one_request_brings_the_members(site, faults, downloads):
+def test_of_a_zip_a_few_requests_bring_the_members(site, faults, downloads):
     site.pages["/a.zip"] = faults.page(PACKED["a.zip"])
 
     for _ in downloads.iter_archive(site.at("/a.zip")):
         pass
-    assert len(site.requests) <= 3  # its beginning, its end, and the members
+    assert len(site.requests) <= 8  # its beginning, its end, and the members, in pieces that grow
 
 
 def test_a_zip_of_a_server_without_parts_is_fetched_once_which_is_said_once(site, faults, downloads, caplog):

@@ -1,0 +1,101 @@
+"""`Pieces`: a file in order, in pieces that grow while reading goes on, with the next one on its way."""
+
+from __future__ import annotations
+
+from datasets_core.errors import FileChangedError
+from datasets_core.fetch.daemons import SHARED, Job, Patience
+from datasets_core.fetch.range_file import Bytes, FileVersion
+from datasets_core.fetch.transports import Transport
+
+FIRST_BYTES = 1 << 16
+MOST_BYTES = 1 << 22
+_SMALL_BYTES = 1 << 18  # of a piece, as long as it may be that only the head of the file is wanted
+_HEAD_BYTES = 5 << 18
+_WITNESS_BYTES = 1 << 10  # come twice where nothing else tells of a change
+
+
+class Pieces:
+    """See the module.
+
+    Args:
+        transport: the way to the file.
+        version: of the file.
+        first: its first bytes, as far as they came already.
+    """
+
+    def __init__(self, transport: Transport, version: FileVersion, first: Bytes = b"") -> None:
+        self._transport, self.version = transport, version
+        self._start, self._data = 0, memoryview(first)
+        self._begun = 0  # where reading in order began
+        self._ahead: tuple[int, int, Patience, Job[Bytes]] | None = None
+
+    def at(self, place: int, count: int = 0) -> memoryview:
+        """The bytes from a place on that are here, or come next; none at the end of the file.
+
+        Args:
+            place: the place.
+            count: how many are wanted at once, which are asked for at once.
+        """
+        if place >= self.version.size:
+            return memoryview(b"")
+        if not self._start <= place < self._stop:
+            self._start, self._data = self._next(place, count)
+        self._look_ahead(place)
+        return self._data[place - self._start :]
+
+    def has(self, place: int) -> bool:
+        """Whether the bytes at a place are here, or on their way."""
+        return self._start <= place < self._stop or (self._ahead is not None and self._ahead[0] <= place < self._ahead[1])
+
+    def drop(self) -> None:
+        """Want nothing more of what is on its way."""
+        if self._ahead is not None:
+            _, _, patience, job = self._ahead
+            self._ahead = None
+            if not job.done.is_set():
+                patience.end()
+                SHARED.leave(job)
+
+    @property
+    def _stop(self) -> int:
+        return self._start + len(self._data)
+
+    def _next(self, place: int, count: int) -> tuple[int, memoryview]:
+        """The piece with a place, and where it begins."""
+        if self._ahead is None or not self._ahead[0] <= place < self._ahead[1]:
+            self.drop()
+            if place != self._stop:
+                self._begun = place
+            self._ask(place, max(count, self._piece_bytes(place)))
+        assert self._ahead is not None
+        start, _, patience, job = self._ahead
+        try:
+            return start, memoryview(patience.waited_for(job, SHARED))
+        finally:
+            self._ahead = None
+
+    def _look_ahead(self, place: int) -> None:
+        """Ask for the next piece, where reading goes on."""
+        is_going_on = self._stop - self._begun > _HEAD_BYTES or place - self._start >= len(self._data) // 2
+        if self._ahead is None and is_going_on and self._stop < self.version.size:
+            self._ask(self._stop, self._piece_bytes(self._stop))
+
+    def _piece_bytes(self, start: int) -> int:
+        """How long the piece is that begins at a place: the longer, the longer reading has gone on."""
+        before = start - self._begun
+        if before < _SMALL_BYTES:
+            return max(FIRST_BYTES, _SMALL_BYTES - before) if before else FIRST_BYTES
+        return _SMALL_BYTES if before < _HEAD_BYTES else max(2 * len(self._data), 2 * _SMALL_BYTES)
+
+    def _ask(self, start: int, count: int) -> None:
+        stop = min(self.version.size, start + min(max(count, FIRST_BYTES), MOST_BYTES))
+        witness = self._data[-_WITNESS_BYTES:] if not self.version.tag and start == self._stop else memoryview(b"")
+        patience = Patience(self._transport.name, stop - start)
+
+        def work() -> Bytes:
+            (data,), _ = self._transport.get_ranges([(start - len(witness), stop)], self.version, patience)
+            if data[: len(witness)] != witness:
+                raise FileChangedError(self._transport.name)
+            return memoryview(data)[len(witness) :]
+
+        self._ahead = start, stop, patience, SHARED.submit(work)
