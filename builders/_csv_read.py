@@ -24,7 +24,7 @@ from datasets_core.errors import FileFormatError
 from ._csv_form import Columns, CsvForm, mangled
 from ._csv_records import RecordBlocks
 from ._csv_types import FALSE_VALUES, TRUE_VALUES, Settled, is_suspicious, may_have_hexadecimals
-from ._grid import STEP_BYTES, Grid
+from ._grid import Grid
 from ._source import Source, invalid_utf8, text_reader
 
 _BLOCK_BYTES = 4 << 20
@@ -165,7 +165,7 @@ class _Reader:
             "must_be_empty": columns.must_be_empty,
             "record": self._record or None,
             "left": self._left,
-            "step": None if grid is None or grid.step == STEP_BYTES else grid.step,
+            "step": None if grid is None or grid.step == Grid.STEP_BYTES else grid.step,
         }
         known.update({name: value for name, value in more.items() if value is not None})
         return Mark(at, self._blocks.to, known if at else None, self._blocks.text.file)
@@ -178,7 +178,7 @@ class _Reader:
             self._settled.from_text(self._columns.output, known["types"])
             self._left, self._record = None if left is None else int(left), int(record)
             if self._blocks.grid is not None:
-                self._blocks.grid.step = int(known.get("step", STEP_BYTES))
+                self._blocks.grid.step = int(known.get("step", Grid.STEP_BYTES))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no mark of a csv file: {error!r}") from error
         self._has_begun = True

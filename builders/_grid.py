@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from datasets_core.building.live_marks import Mark
 
 from ._source import TextBytes
-
-STEP_BYTES = 1 << 18
 
 
 @dataclass
@@ -18,22 +17,24 @@ class Grid:
     Attributes:
         to: the next one.
         step: how far it is from each to the next.
+        STEP_BYTES: that, for rows of usual width: resuming in the middle of a file fetches about as much.
     """
 
+    STEP_BYTES: ClassVar[int] = 1 << 18
     to: int
-    step: int = STEP_BYTES
+    step: int
 
     @classmethod
-    def of(cls, text: TextBytes, mark: Mark | None, *, first_bytes: int = STEP_BYTES, step: int = STEP_BYTES) -> Grid:
+    def of(cls, text: TextBytes, mark: Mark | None, *, first_bytes: int = 0) -> Grid:
         """That of a text that is read from its beginning, or from a mark on.
 
         Args:
             text: open.
             mark: where it is begun.
-            first_bytes: of the first block: those that tell the types.
-            step: of the blocks behind it.
+            first_bytes: of the first block, where more than of others are wanted to tell the types.
         """
-        return cls(max(first_bytes, text.at + 1) if mark is None else mark.to, step)
+        step = cls.STEP_BYTES
+        return cls(max(first_bytes, step) if mark is None else mark.to, step)
 
     def advance(self, held: int = 0) -> None:
         """Go on to the next place.

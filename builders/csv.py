@@ -19,7 +19,6 @@ from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Value
 from datasets_core.features.labels import ClassLabel
 
-from ._grid import STEP_BYTES
 from ._source import Source
 from ._tables import FileBuilder
 
@@ -284,7 +283,7 @@ class Csv(FileBuilder):
             mark,
             as_text=self._texts,
             if_empty=None if wanted is None else list(wanted),
-            first_bytes=_HEAD_BYTES if wanted is None else STEP_BYTES,
+            first_bytes=_HEAD_BYTES if wanted is None else 0,
         )
 
     @property

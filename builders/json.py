@@ -20,7 +20,7 @@ from datasets_core.building.hooks import Reread
 from datasets_core.building.live_marks import Mark, TextFile, packed, unpacked
 from datasets_core.errors import ConfigurationError, FileFormatError
 
-from ._grid import STEP_BYTES, Grid
+from ._grid import Grid
 from ._json_arrow import has_inexact_integers, is_utf8, loses_digits, read_lines
 from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, too_deep
 from ._json_mixed import (
@@ -106,7 +106,7 @@ class Json(FileBuilder):
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
         """See `FileBuilder.read_live`."""
         reader = JsonReader(self.config, schema, as_json=self._as_json())
-        return reader.marked_batches(source, mark, first_bytes=_HEAD_BYTES if self.wanted is None else STEP_BYTES)
+        return reader.marked_batches(source, mark, first_bytes=_HEAD_BYTES if self.wanted is None else 0)
 
     def _generate_tables(
         self, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None
