@@ -93,9 +93,11 @@ if TYPE_CHECKING:
     from datasets_core.progress import is_progress_bar_enabled as is_progress_bar_enabled
     from datasets_core.rows.column import Column as Column
     from datasets_core.store.fingerprint import Hasher as Hasher
+    from datasets_core.stream.audit import audit as audit
     from datasets_core.stream.iterable import IterableDataset as IterableDataset
     from datasets_core.stream.iterable_column import IterableColumn as IterableColumn
     from datasets_core.stream.iterable_group import IterableDatasetDict as IterableDatasetDict
+    from datasets_core.stream.merged_states import merge_states as merge_states
     from datasets_core.stream.read_config import ReadConfig as ReadConfig
 
 _HOMES = {
@@ -152,6 +154,7 @@ _HOMES = {
     "Version": "datasets_core.meta.version",
     "Video": "datasets_core.features.video",
     "are_progress_bars_disabled": "datasets_core.progress",
+    "audit": "datasets_core.stream.audit",
     "builder_from_directories": "datasets_core.building.joined",
     "builder_from_directory": "datasets_core.building.prepared",
     "concatenate_datasets": "datasets_core.dataset.combine",
@@ -182,6 +185,7 @@ _HOMES = {
     "load_from_disk": "datasets_core.load",
     "lock_dataset": "datasets_core.locks",
     "logging": "datasets_core.logging",
+    "merge_states": "datasets_core.stream.merged_states",
     "progress": "datasets_core.progress",
     "split_for_jax_process": "datasets_core.distributed",
     "split_for_process": "datasets_core.distributed",

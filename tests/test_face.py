@@ -33,6 +33,7 @@ EXPECTED = {
     "enable_progress_bar", "disable_progress_bar", "is_progress_bar_enabled",
     "config", "distributed", "errors", "exceptions", "files", "inspect", "load", "logging", "progress", "tfds",
     "even_splits", "split_for_process", "split_for_jax_process", "split_for_torch_process",
+    "merge_states", "audit",
     "__version__",
 }  # fmt: skip
 

@@ -1,10 +1,10 @@
-"""`LanePlaces`: the rows of lanes in turn, by arithmetic: which row of an order somebody who reads some of its lanes gets when."""
+"""`LanePlaces`: the rows of lanes in turn, by arithmetic: which row of an order somebody who reads some lanes gets when."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -74,6 +74,13 @@ class LanePlaces:
     def behind(self, given: tuple[int, ...]) -> Self:
         """The rows that are left where each lane gave so many."""
         return replace(self, given=tuple(map(min, given, self.limits)))
+
+    def alone(self, lane: int) -> Self:
+        """The rows of one lane."""
+        number = self.own.index(lane)
+        names = "own", "starts", "lengths", "limits", "given"
+        kept: dict[str, Any] = {name: (getattr(self, name)[number],) for name in names}
+        return replace(self, **kept)
 
     @property
     def num_rows(self) -> int:

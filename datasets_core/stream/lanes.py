@@ -280,7 +280,9 @@ class Dealt:
                 first = max(seen, start)
                 first += (self.lane - first) % self.lanes
                 if first < stop:
-                    yield chosen(_counted(delivery, start), range(first - start, stop - start, self.lanes))
+                    counted = _counted(delivery, start)
+                    before = counted.after(seen - start - 1) if seen > start else counted.before
+                    yield replace(chosen(counted, range(first - start, stop - start, self.lanes)), before=before)
                 seen = stop
 
     def _pieces(self, seen: int, inner: State) -> Generator[Piece]:

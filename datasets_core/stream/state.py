@@ -66,9 +66,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> P
             f"The state has version {state['version']!r}, and this library reads version {_VERSION}. "
             "Use the version of the library that saved it."
         )
-    if not _is_plan(state["plan"]):
-        raise StreamStateError(f"The plan of this state is none. {_ADVICE}")
-    _check_plan([list(step) for step in state["plan"]], signature)
+    check_plan(state["plan"], signature)
     if has_seed and state.get("seed") is None:
         raise StreamStateError("The state has no seed for the order of the files. Give what state_dict() returned.")
     if not has_seed and state.get("seed") is not None:
@@ -82,6 +80,22 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> P
 def is_state(found: Any) -> bool:
     """Whether this is the state of a stream, as far as its names tell."""
     return isinstance(found, Mapping) and {"version", "plan", "epoch", "share", "at"} <= set(found)
+
+
+def lane_entries(state: Mapping[str, Any]) -> list[list[Any]]:
+    """What a state says of its lanes: of each a list that begins with its number, and how many rows it gave.
+
+    Raises:
+        StreamStateError: it has no such form.
+    """
+    return _entries(state["at"], state["lanes"])
+
+
+def _entries(at: Any, lanes: int) -> list[list[Any]]:
+    is_list = isinstance(at, (list, tuple)) and all(isinstance(each, (list, tuple)) and len(each) > 1 for each in at)
+    if not is_list or not all(_is_whole(each[0]) and 0 <= each[0] < lanes and _is_whole(each[1]) for each in at):
+        raise StreamStateError(f"The state does not say where each lane stands. {_ADVICE}")
+    return [list(each) for each in at]
 
 
 def own_lanes(at: Any, own: tuple[int, ...], lanes: int) -> list[list[Any]]:
@@ -98,12 +112,10 @@ def own_lanes(at: Any, own: tuple[int, ...], lanes: int) -> list[list[Any]]:
     >>> own_lanes([[0, 7], [1, 6]], (1,), 2)
     [[1, 6]]
     """
-    is_list = isinstance(at, (list, tuple)) and all(isinstance(each, (list, tuple)) and len(each) > 1 for each in at)
-    if not is_list or not all(_is_whole(each[0]) and 0 <= each[0] < lanes and _is_whole(each[1]) for each in at):
-        raise StreamStateError(f"The state does not say where each lane stands. {_ADVICE}")
-    known = {each[0]: list(each) for each in at}
+    found = _entries(at, lanes)
+    known = {entry[0]: entry for entry in found}
     lacking = [lane for lane in own if lane not in known]
-    if lacking or len(known) < len(at):
+    if lacking or len(known) < len(found):
         names = f"lane {lacking[0]}" if len(lacking) == 1 else f"the lanes {', '.join(map(str, lacking))}"
         raise StreamStateError(
             f"The state lacks {names} of {lanes}, as that of another rank or worker does. "
@@ -155,6 +167,17 @@ def _is_like(at: Any, start: Any) -> bool:
 
 def _is_whole(given: Any) -> bool:
     return isinstance(given, int) and not isinstance(given, bool)
+
+
+def check_plan(plan: Any, signature: list[list[Any]]) -> None:
+    """Compare the plan that a state is of with that of a stream.
+
+    Raises:
+        StreamStateError: it is another, or none.
+    """
+    if not _is_plan(plan):
+        raise StreamStateError(f"The plan of this state is none. {_ADVICE}")
+    _check_plan([list(step) for step in plan], [list(step) for step in signature])
 
 
 def _check_plan(theirs: list[list[Any]], ours: list[list[Any]]) -> None:

@@ -6,7 +6,7 @@ from datasets_core import Dataset
 from datasets_core.stream.functions import Function, RowsMade
 from datasets_core.stream.lanes import LanesInTurn, PlacedLanes
 from datasets_core.stream.rank_lanes import RankLanes, divided_steps, keeps_lanes, works_in_lanes
-from datasets_core.stream.steps import Batch, Filter, Limit, Map, Part, Repeat, Shuffle
+from datasets_core.stream.steps import Batch, Filter, Limit, Map, Part, Repeat, Shuffle, Step
 
 FUNCTION = Function(print, "map")
 MAP, FILTER = Map(RowsMade(FUNCTION)), Filter(FUNCTION)
@@ -43,8 +43,10 @@ def test_steps_that_see_all_rows_do_not(step: object) -> None:
 def test_lists_and_limits_behind_see_the_rows_of_the_rank() -> None:
     assert divided_steps([MAP, RUNS, LIST, MAP]) == ((MAP, RUNS), (LIST, MAP))
     assert divided_steps([FILTER, Limit(3), MAP]) == ((FILTER,), (Limit(3), MAP))
-    assert all(map(keeps_lanes, (LIST, MAP, FILTER)))
-    assert not any(map(keeps_lanes, (Limit(3), BATCHES, RUNS)))
+    keeping: list[Step] = [LIST, MAP, FILTER]
+    others: list[Step] = [Limit(3), BATCHES, RUNS]
+    assert all(map(keeps_lanes, keeping))
+    assert not any(map(keeps_lanes, others))
 
 
 @pytest.mark.parametrize(("change", "kind"), [("none", PlacedLanes), ("shuffle", PlacedLanes), ("filter", LanesInTurn)])
