@@ -31,6 +31,7 @@ _MOST_COUNTED = 1 << 40
 _MOST_LOCATED = 1 << 14  # rows are located so many at a time
 _MOST_AHEAD, _SAMPLED = 1 << 20, 1 << 11  # ... and of so many behind them some, for what is fetched ahead
 _EARLY_ROWS = 20
+_MOST_WIDE = 1 << 13  # rows from anywhere are read so many at a time
 _SLOW_SECONDS = 0.02  # a block that takes longer makes the next one smaller, so that rows do not wait for those behind them
 
 
@@ -256,7 +257,7 @@ class Ordered:
         """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
         pool = self.pool
         if pool is None:
-            for delivery, _ in self._read(state, size, self._block):
+            for delivery, _ in self._read(state, size, self._made):
                 yield delivery
             return
         pace = Pace()
@@ -264,7 +265,7 @@ class Ordered:
         def made(piece: tuple[Delivery, _Way]) -> Block:
             return pace.timed(len(piece[1].numbers), lambda each: self._made(each[0].block, each[1]), piece)
 
-        pieces = self._pieces(self._read(state, size, self._raw), pace)
+        pieces = self._pieces(self._read(state, size, lambda block, _: block), pace)
         for (delivery, _), block in in_order(pieces, made, pool, ahead_of(pool, 1)):
             yield replace(delivery, block=block)
 
@@ -279,16 +280,18 @@ class Ordered:
                 yield Delivery(block, piece.numbers, first, (first + 1).__add__, partial(self._origins, piece)), piece
                 start, place = start + len(piece.numbers), place + len(piece.places)
 
-    def _read(self, state: State, size: int | None, read: Callable[[_Way], Block]) -> Iterator[tuple[Delivery, _Way]]:
+    def _read(self, state: State, size: int | None, made: _Making) -> Iterator[tuple[Delivery, _Way]]:
         try:
-            yield from self._walk(state, size, read)
+            yield from self._walk(state, size, made)
         finally:
             if self._is_told:  # nothing is fetched for who reads no further
                 self._source.expect(run_of(0, 0), self._turn)
 
-    def _walk(self, state: State, size: int | None, read: Callable[[_Way], Block]) -> Iterator[tuple[Delivery, _Way]]:
+    def _walk(self, state: State, size: int | None, made: _Making) -> Iterator[tuple[Delivery, _Way]]:
         start, step = int(state), size or _FIRST_ROWS
         is_whole = size is not None
+        is_wide = self._mixes and not any(isinstance(layer, Grouped) for layer in self._layers)
+        wide = _Wide(self._raw)
         located, begin = self._located(start, start, step, is_whole=is_whole), start
         while located.count:
             begun = time.perf_counter()
@@ -300,7 +303,8 @@ class Ordered:
             way = located.part(start, min(stop, located.stop))
             if size is None and (rows := self._at_hand(way)) < len(way.numbers):
                 way = way.part(0, rows)
-            block = read(way)
+            raw = wide.read(located, start, way, 4 * (start - begin)) if is_wide else self._raw(way)
+            block = made(raw, way)
             yield Delivery(block, way.numbers, start, (start + 1).__add__, partial(self._origins, way)), way
             if size is None:
                 step = self._next_step(step, block, time.perf_counter() - begun)
@@ -403,7 +407,12 @@ class Ordered:
     def _origins(self, way: _Way) -> Origins | None:
         if any(isinstance(layer, Grouped) for layer in self._layers):
             return None  # each row is made of several
-        return self._source.origins(way.places, way.turns)
+        return self._origins_below(way)
+
+    def _origins_below(self, way: _Way) -> Origins:
+        """Where the rows of the source stand; those of no file are numbered by their places."""
+        found = self._source.origins(way.places, way.turns)
+        return Origins(("",), np.zeros_like(way.places), way.places) if found is None else found
 
     def _raw(self, way: _Way) -> Block:
         batch = self._source.read(way.places, way.turns)
@@ -411,13 +420,12 @@ class Ordered:
         kinds = self._kinds if found is None else self._kinds.kept.setdefault(("of", id(found)), self._kinds.of(found))
         return ArrowBlock(batch, kinds)
 
-    def _block(self, way: _Way) -> Block:
-        return self._made(self._raw(way), way)
-
     def _made(self, block: Block, way: _Way) -> Block:
         """The rows that are made of those of the source."""
         for layer, numbers in reversed(way.above):
-            if _is_change(layer):
+            if hasattr(layer, "with_origins"):
+                block = layer.with_origins(block, self._origins_below(way))
+            elif _is_change(layer):
                 block = layer.changed(block, numbers)  # type: ignore[union-attr]
             elif isinstance(layer, Grouped):
                 block = block.grouped(layer.lengths(numbers))
@@ -479,6 +487,44 @@ class _Located:
     def part(self, start: int, stop: int) -> _Way:
         """The way of some of them."""
         return self.way.part(start - self.start, stop - self.start)
+
+
+_Making: TypeAlias = Callable[[Block, _Way], Block]
+
+
+class _Wide:
+    """Reads more rows at once than are delivered, where they come from anywhere: each place is then looked at less often.
+
+    Args:
+        read: reads rows.
+    """
+
+    def __init__(self, read: Callable[[_Way], Block]) -> None:
+        self._read = read
+        self._located: _Located | None = None
+        self._start = self._stop = 0
+        self._held: Block | None = None
+
+    def read(self, located: _Located, start: int, way: _Way, most: int) -> Block:
+        """The rows of `way`, which begin at row `start`; those behind that are located, up to `most`, are read with them."""
+        stop = start + len(way.numbers)
+        if self._held is None or self._located is not located or not self._start <= start or not stop <= self._stop:
+            self._located, self._start = located, start
+            self._held = self._more(located, start, way, most)
+            self._stop = start + self._held.num_rows
+        return self._held.slice(start - self._start, stop - self._start)
+
+    def _more(self, located: _Located, start: int, way: _Way, most: int) -> Block:
+        rows = len(way.numbers)
+        if isinstance(self._held, ArrowBlock):
+            most = min(most, _BLOCK_BYTES * self._held.num_rows // max(1, self._held.batch.nbytes))
+        wanted = min(most, _MOST_WIDE) // rows * rows
+        if wanted > rows:
+            try:
+                return self._read(located.part(start, min(located.stop, start + wanted)))
+            except DatasetsCoreError:  # of a row behind those that are wanted, perhaps
+                pass
+        return self._read(way)
 
 
 def _is_change(layer: Layer | RowChange) -> bool:

@@ -519,6 +519,8 @@ def is_row_by_row(step: Step) -> bool:
         return not step.is_batched and not step.made.needs_numbers
     if isinstance(step, Filter):
         return not step.is_batched and not step.function.with_indices
+    if getattr(step, "is_row_by_row", False):
+        return True
     return isinstance(step, ChangeColumns) and not step.change.needs_numbers
 
 
