@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-_NAMES = ("ClassLabel", "Dataset", "DatasetDict", "Features", "Value")
+_NAMES = ("ClassLabel", "Dataset", "DatasetDict", "Features", "IterableDataset", "Value")
 
 
 class _TextServer:

@@ -70,19 +70,35 @@ def polars_frames(dataset: Tabled, batch_size: int | None, options: dict[str, An
 
 def write_sql(dataset: Tabled, name: str, con: Any, batch_size: int | None, options: dict[str, Any]) -> int:
     """Write the rows into a table of a database: their number; see `Dataset.to_sql`."""
+    parts = ((dataset, start, stop) for start, stop in spans(dataset, batch_size) or [(0, 0)])
+    return write_sql_parts(parts, name, con, options, dataset.num_rows)
+
+
+def write_sql_parts(
+    parts: Iterable[tuple[Tabled, int, int]], name: str, con: Any, options: dict[str, Any], num_rows: int | None
+) -> int:
+    """Write rows into a table of a database, some at a time: their number; see `Dataset.to_sql`.
+
+    Args:
+        parts: datasets, each with the first row that is meant, and that behind the last one; one at least.
+        name: of the table.
+        con: the database.
+        options: for pandas.
+        num_rows: how many rows there are, where that is known.
+    """
     needed("pandas", "to_sql()")
     if not isinstance(con, str) and not any(hasattr(con, able) for able in ("cursor", "execute", "connect")):
         raise ArgumentTypeError(f"con={con!r} is no database. Give a connection of sqlite3 or SQLAlchemy, or a URI.")
     options = {"index": False, **options}
     written = 0
-    with contextlib.ExitStack() as stack, progress("Writing SQL", total=dataset.num_rows) as bar:
+    with contextlib.ExitStack() as stack, progress("Writing SQL", total=num_rows) as bar:
         stack.enter_context(_refusals(name))
         if isinstance(con, str):
             alchemy = needed("sqlalchemy", "A database named by a URI", "datasets_core[sql]")
             engine = alchemy.create_engine(con)
             stack.callback(engine.dispose)
             con = stack.enter_context(engine.begin())  # all rows, or none
-        for start, stop in spans(dataset, batch_size) or [(0, 0)]:
+        for dataset, start, stop in parts:
             _sql_frame(dataset, start, stop).to_sql(name, con, **options)
             options["if_exists"] = "append"
             written += stop - start

@@ -30,6 +30,7 @@ from datasets_core.stream.rows_of_table import RowsOfTable
 from datasets_core.stream.shown import Shown, of_dicts
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
 from datasets_core.stream.stream_exports import StreamExports
+from datasets_core.stream.stream_making import StreamMaking
 from datasets_core.stream.streamed import at_least, at_least_one
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from datasets_core.stream.explanation import Explanation
 
 
-class IterableDataset(StreamExports):
+class IterableDataset(StreamExports, StreamMaking):
     """A stream of rows.
 
     It is made by `Dataset.to_iterable_dataset`, or by `from_generator`, `from_dict` and their sisters.  Iteration gives rows;
