@@ -384,6 +384,7 @@ class Bench:
     def _process(self, case: str, implementation: str, state: Path) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(dir=self.scratch) as cache:
             environment = {**os.environ, "HF_HOME": cache, "HF_DATASETS_DISABLE_PROGRESS_BARS": "1", "PYTHONPATH": str(ROOT)}
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled, so is this one
             environment["DATASETS_CACHE"] = environment["HF_DATASETS_CACHE"] = cache
             command = [self.pythons[implementation], __file__, "--cell", case, implementation, self.server.url, str(state)]
             if implementation == "datasets":
