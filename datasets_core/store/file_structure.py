@@ -17,13 +17,11 @@ class Span(NamedTuple):
     Attributes:
         stored: the blocks of the split, as text: most readers never ask for them.
         start, stop: the rows.
-        is_whole: the whole split is meant, and not a slice that has all of its rows.
     """
 
     stored: str
     start: int
     stop: int
-    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +51,12 @@ class FileStructure:
         for span in self.spans:
             first, last = max(start - before, 0) + span.start, min(stop - before, span.stop - span.start) + span.start
             if first < last:
-                is_all = (first, last) == (span.start, span.stop)
-                found.append(span._replace(start=first, stop=last, is_whole=span.is_whole and is_all))
+                found.append(span._replace(start=first, stop=last))
             before += span.stop - span.start
         return FileStructure(tuple(found))
 
     def blocks(self) -> RowBlocks | None:
-        """The blocks; of files that are read from their beginning, a run of rows is one, as nobody knows which files it meets.
+        """The blocks, with the files of the whole splits.
 
         None where what is stored cannot be understood: the order of shuffled rows is another one then, and no row is lost.
         """
@@ -74,16 +71,10 @@ def _blocks(spans: Sequence[Span]) -> RowBlocks | None:
             whole = RowBlocks.from_json(json.loads(span.stored))
         except ValueError:
             return None
-        rows = span.stop - span.start
-        if span.stop > whole.num_rows or (span.is_whole and rows != whole.num_rows):
+        if span.stop > whole.num_rows:
             return None
-        if span.is_whole:
-            parts.append(whole)
-        elif whole.is_indexed:
-            parts.append(whole.cut([range(span.start, span.stop)]))
-        else:
-            size = int(whole.sizes.sum()) // max(1, whole.num_rows) * rows
-            parts.append(RowBlocks.of([rows], [size], is_indexed=False, file_count=1))
+        is_all = (span.start, span.stop) == (0, whole.num_rows)
+        parts.append(whole if is_all else whole.cut([range(span.start, span.stop)]))
     return RowBlocks.joined(parts) if parts else None
 
 

@@ -107,11 +107,10 @@ def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStruct
     lengths = manifest.split_lengths()
     spans: list[Span] = []
     for part in instruction.parts:
-        is_whole = part.start is None and part.stop is None and not part.cuts
         for name, start, stop in ReadInstruction.from_parts((part,)).to_absolute(lengths):
             if name not in manifest.blocks:
                 return None
-            spans.append(Span(manifest.blocks[name], start, max(start, stop), is_whole))
+            spans.append(Span(manifest.blocks[name], start, max(start, stop)))
     return FileStructure(tuple(spans))
 
 

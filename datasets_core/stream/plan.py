@@ -127,15 +127,16 @@ class Plan:
         if count == 1 or self.split is not None:
             return count == 1
         place, part = self._part(count, 0, is_contiguous=True)
-        if isinstance(self.source, RowsOfJobs):
-            return place == 0 and count <= self.num_shards and all(job.stands_alone for job in self.source.jobs)
+        source = self.by_files().source
+        if isinstance(source, RowsOfJobs):
+            return place == 0 and count <= self.num_shards and all(job.stands_alone for job in source.jobs)
         root = self.root(0)
         return isinstance(root, Ordered) and part.is_contiguous and place == self._first_seeing(root)[0]
 
     def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:
         if self.split is not None:
             return len(self.steps), Part(index, count, False, 1)
-        root = self.root(0)
+        root = self.by_files().root(0)
         if not isinstance(root, Ordered):
             place = len(self.steps)
             while place and is_row_by_row(self.steps[place - 1]):
@@ -191,12 +192,18 @@ class Plan:
         if hasattr(source, "root"):
             found: Node = source.root(epoch)
             return found
-        if any(isinstance(step, (Shuffle, RankLanes)) for step in self.steps):
-            blocks = source.blocks
-            jobs = None if blocks is None or blocks.is_indexed else source.as_jobs()
-            if jobs is not None:
-                return jobs.root(epoch)  # type: ignore[no-any-return]
+        if any(isinstance(step, (Shuffle, RankLanes, Part)) for step in self.steps):
+            plan = self.by_files()
+            if plan is not self:
+                return plan.root(epoch)
         return Ordered(source, (), epoch)
+
+    def by_files(self) -> Plan:
+        """The plan with a job for each file of its rows, where files are read from their beginning: as a stream has them."""
+        source: Any = self.source
+        blocks = None if hasattr(source, "root") else source.blocks
+        jobs = None if blocks is None or blocks.is_indexed else source.as_jobs()
+        return self if jobs is None else replace(self, source=jobs)
 
     def node(self, epoch: int, share: Share | None = None) -> Node:
         """What gives the rows of an epoch, or of a share of it: of an elastic plan whole lanes."""

@@ -251,7 +251,7 @@ class RowsOfStreams:
         """See `Source.root`."""
         names, features = self._form()
         form = Aligned(names, features, self.paths)
-        return self.joining.node([plan.node(epoch) for plan in self.plans], form, epoch)
+        return self.joining.node([plan.by_files().node(epoch) for plan in self.plans], form, epoch)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_forms": []}

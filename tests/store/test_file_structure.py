@@ -35,24 +35,20 @@ def test_a_cut_has_the_blocks_of_its_rows(splits: list[list[int]], start: int, l
         assert (np.diff(same).astype(bool) >= np.diff(owners[start:stop]).astype(bool)).all()
 
 
-def test_files_that_are_read_from_their_beginning_are_one_run_where_they_are_cut() -> None:
+def test_a_slice_has_the_files_of_its_split() -> None:
     whole = structure([4, 0, 2, 0], is_indexed=False)
     blocks = whole.blocks()
     assert blocks is not None and not blocks.is_indexed and (blocks.num_files, blocks.rows.tolist()) == (4, [4, 2])
     part = whole.cut(1, 5).blocks()
-    assert part is not None and not part.is_indexed and (part.num_files, part.rows.tolist()) == (1, [4])
+    assert part is not None and not part.is_indexed and (part.num_files, part.rows.tolist()) == (4, [3, 1])
+    nothing = FileStructure((whole.spans[0]._replace(start=2, stop=2),)).blocks()
+    assert nothing is not None and nothing.num_files == 4
     assert whole.cut(0, 6) is whole
-
-
-def test_a_slice_of_all_rows_is_a_slice() -> None:
-    span = structure([4, 2], is_indexed=False).spans[0]._replace(is_whole=False)
-    blocks = FileStructure((span,)).blocks()
-    assert blocks is not None and blocks.num_files == 1
 
 
 def test_what_does_not_fit_is_no_structure() -> None:
     text = structure([4, 2]).spans[0].stored
-    for span in (Span("{", 0, 6), Span("{}", 0, 6), Span(text, 0, 5), Span(text, 0, 7), Span(text, 2, 7, False)):
+    for span in (Span("{", 0, 6), Span("{}", 0, 6), Span(text, 0, 7), Span(text, 2, 7)):
         assert FileStructure((span,)).blocks() is None
     assert FileStructure(()).blocks() is None
 
