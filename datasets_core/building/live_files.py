@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from datasets_core.building.generate import origin
+from datasets_core.building.generate import file_of, origin
 from datasets_core.building.hooks import Builder, Reread
 from datasets_core.building.live_job import LiveJob, LivePart, Splits
 from datasets_core.building.live_marks import FileMarks, KeptMarks, Mark, packed, unpacked
@@ -81,6 +81,13 @@ class FileJob:
     def is_sliced(self) -> bool:
         """Whether not all rows of the split are wanted."""
         return self.start > 0 or self.stop is not None
+
+    @property
+    def origin(self) -> tuple[str, int]:
+        """The file, and the number in it of the first row."""
+        name = file_of(self.splits.gen_kwargs(self.split, self.index, self.count))
+        first = max(0, self.start - self._rows_before()) if self.is_sliced else 0
+        return name or f"{self.split}, part {self.index}", first
 
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[Made]:
         """See `RowJob.batches`; behind marks, where the format has them.

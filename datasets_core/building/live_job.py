@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from datasets_core.building.generate import origin
+from datasets_core.building.generate import file_of, origin
 from datasets_core.building.hooks import Builder, Reread
 from datasets_core.building.live_tables import LiveTables
 from datasets_core.engines.deadline import Deadline
@@ -133,6 +133,14 @@ class LiveJob:
         if self.count == 1:
             return True
         return not builder.is_of_old_datasets and self.splits.why_one_piece(self.split) is None
+
+    @property
+    def origin(self) -> tuple[str, int]:
+        """The file that the rows come from, or else the part of the split, and the number of the first row in it."""
+        part = self.splits.gen_kwargs(self.split, self.index, self.count)
+        files = part.get("files")
+        name = file_of(part) if isinstance(files, list) and len(files) == 1 else None
+        return name or f"{self.split}, part {self.index}", self.start
 
     @property
     def whole(self) -> LiveJob:

@@ -300,7 +300,7 @@ def isolated(
 def note_origin(error: Exception, delivery: Delivery, row: int | None) -> None:
     """Add to an error where the row stands that it came of, or the rows of a batch."""
     origins = delivery.origins()
-    if origins is None or not len(origins.rows):
+    if origins is None or not len(origins.rows) or not any(origins.names):
         return
     first, last = (0, len(origins.rows) - 1) if row is None else (row, row)
     texts = [f"row {origins.rows[each]} of {redact(origins.names[int(origins.files[each])])}" for each in (first, last)]

@@ -19,6 +19,7 @@ from datasets_core.stream.block import ArrowBlock, Block, DictBlock, Kinds
 from datasets_core.stream.node import Delivery, State
 from datasets_core.stream.order import even_run
 from datasets_core.stream.permutation import Permutation
+from datasets_core.stream.rows_by_place import Origins
 from datasets_core.stream.shared_reading import Piece, SharedReading
 
 _ROW_BYTES = 1024  # of rows that are dicts, about
@@ -123,7 +124,10 @@ class MadeRows:
                         rows = range(first - start, stop - start, self.every)
                         after = _Behind(place, first, self.every, mark)
                         whole = len(rows) == block.num_rows
-                        yield Delivery(block if whole else _taken(block, rows), None, after.before(row), after)
+                        origins = partial(
+                            origins_of, self.source.jobs[self.order[place]], self.order[place], first, len(rows), self.every
+                        )
+                        yield Delivery(block if whole else _taken(block, rows), None, after.before(row), after, origins)
                     row = stop
             place, row, mark = place + 1, 0, None
 
@@ -224,3 +228,9 @@ class _Behind:
 
 def _taken(block: Block, rows: range) -> Block:
     return block.slice(rows.start, rows[-1] + 1) if rows.step == 1 else block.take(rows)
+
+
+def origins_of(job: RowJob, number: int, first: int, count: int, every: int) -> Origins:
+    """Where some rows of a job stand: in its file, if it has one, else among the rows that it makes."""
+    name, before = getattr(job, "origin", None) or (f"part {number}", 0)
+    return Origins((name,), np.zeros(count, np.int64), before + first + every * np.arange(count, dtype=np.int64))

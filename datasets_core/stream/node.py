@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -17,22 +17,25 @@ from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.block import ArrowBlock, Block, Kinds, joined
+from datasets_core.stream.expectations import Expectations
 from datasets_core.stream.order import ENDLESS, Cut, Grouped, Layer, Repeated, even_run, run_of
 from datasets_core.stream.permutation import Ints
 from datasets_core.stream.rows_by_place import Origins, Placed, RowsByPlace
+from datasets_core.stream.ways import BLOCK_BYTES, Located, Way, Wide
 
 State: TypeAlias = Any
 """Where a node stands behind a row: what JSON has, and small."""
 Numbers: TypeAlias = "Sequence[int] | Ints | None"
 """The number of each row among all rows that come to a step; None where they must be counted."""
 
-_FIRST_ROWS, _MOST_ROWS, _BLOCK_BYTES = 4, 1024, 8 << 20
+_FIRST_ROWS, _MOST_ROWS = 4, 1024
 _MOST_COUNTED = 1 << 40
 _MOST_LOCATED = 1 << 14  # rows are located so many at a time
 _MOST_AHEAD, _SAMPLED = 1 << 20, 1 << 11  # ... and of so many behind them some, for what is fetched ahead
 _EARLY_ROWS = 20
-_MOST_WIDE = 1 << 13  # rows from anywhere are read so many at a time
 _SLOW_SECONDS = 0.02  # a block that takes longer makes the next one smaller, so that rows do not wait for those behind them
+Making: TypeAlias = Callable[[Block, Way], Block]
+"""Makes rows of those of a source."""
 
 
 def nowhere() -> None:
@@ -135,6 +138,7 @@ class Ordered:
         epoch: for the layers.
         shares: the part of the rows that is delivered, where others deliver the rest; a part of a part.
         turn: the epoch of the source; None: the same.
+        expected: what all who read these rows expect.
     """
 
     def __init__(
@@ -144,6 +148,7 @@ class Ordered:
         epoch: int = 0,
         shares: tuple[Layer, ...] = (),
         turn: int | None = None,
+        expected: Expectations | None = None,
     ) -> None:
         self._source, self._layers, self._epoch, self._shares = source, layers, epoch, shares
         self._turn = epoch if turn is None else turn
@@ -151,7 +156,9 @@ class Ordered:
         orders = [layer for layer in (*layers, *shares) if not _is_change(layer)]
         self._top: Layer | RowsByPlace = orders[-1] if orders else source  # type: ignore[assignment]
         kind: Any = type(source)
-        self._is_told = kind.expect is not Placed.expect
+        if expected is None and kind.expect is not Placed.expect:
+            expected = Expectations(source.expect)
+        self._expected = expected
         self._features_of = getattr(source, "features_of", None)  # of rows whose types are wider than those of all
         self._mixes = any(layer.mixes for layer in orders)  # type: ignore[union-attr]
 
@@ -207,7 +214,7 @@ class Ordered:
 
     def under(self, layer: Layer | RowChange) -> Ordered:
         """The rows with one layer more."""
-        return Ordered(self._source, (*self._layers, *self._shares, layer), self._epoch, (), self._turn)
+        return self._with((*self._layers, *self._shares, layer))
 
     def under_repeat(self, layer: Callable[[Ordered], Layer | None]) -> Ordered | None:
         """Where the rows are repeated, and nothing behind counts them: a layer more in each round, by itself; else None."""
@@ -218,7 +225,7 @@ class Ordered:
         if not isinstance(repeated, Repeated):
             return None
         layers = (*self._layers[:place], *self._layers[place + 1 :])
-        once = Ordered(self._source, layers, self._epoch, (), self._turn)
+        once = self._with(layers)
         made = layer(once)
         if made is None:
             return None
@@ -227,7 +234,10 @@ class Ordered:
 
     def shared(self, share: Layer) -> Ordered:
         """A part of the rows, or all of them in another order, which keep their numbers."""
-        return Ordered(self._source, self._layers, self._epoch, (*self._shares, share), self._turn)
+        return self._with(self._layers, (*self._shares, share))
+
+    def _with(self, layers: tuple[Layer | RowChange, ...], shares: tuple[Layer, ...] = ()) -> Ordered:
+        return Ordered(self._source, layers, self._epoch, shares, self._turn, self._expected)
 
     def lane(self, lane: int, lanes: int) -> Ordered:
         """One of `lanes` equal runs of the rows, which keep their numbers; of lists a run of the rows that they are made of."""
@@ -237,7 +247,7 @@ class Ordered:
         grouped = next((k for k in range(place, len(self._layers)) if isinstance(self._layers[k], Grouped)), None)
         if grouped is None:
             return self.shared(Cut((even_run(self.num_rows, lanes, lane),)))
-        below = Ordered(self._source, self._layers[:grouped], self._epoch, (), self._turn)
+        below = self._with(self._layers[:grouped])
         node = below.under(Cut((even_run(below.num_rows, lanes, lane),)))
         for layer in self._layers[grouped:]:
             node = node.under(replace(layer, size=node) if isinstance(layer, Grouped) else layer)
@@ -245,7 +255,7 @@ class Ordered:
 
     def in_turn(self, turn: int) -> Ordered:
         """The rows with the source in another epoch."""
-        return Ordered(self._source, self._layers, self._epoch, self._shares, turn)
+        return Ordered(self._source, self._layers, self._epoch, self._shares, turn, self._expected)
 
     @property
     def pool(self) -> WorkerPool | None:
@@ -262,14 +272,14 @@ class Ordered:
             return
         pace = Pace()
 
-        def made(piece: tuple[Delivery, _Way]) -> Block:
+        def made(piece: tuple[Delivery, Way]) -> Block:
             return pace.timed(len(piece[1].numbers), lambda each: self._made(each[0].block, each[1]), piece)
 
         pieces = self._pieces(self._read(state, size, lambda block, _: block), pace)
         for (delivery, _), block in in_order(pieces, made, pool, ahead_of(pool, 1)):
             yield replace(delivery, block=block)
 
-    def _pieces(self, found: Iterator[tuple[Delivery, _Way]], pace: Pace) -> Iterator[tuple[Delivery, _Way]]:
+    def _pieces(self, found: Iterator[tuple[Delivery, Way]], pace: Pace) -> Iterator[tuple[Delivery, Way]]:
         """What was read in pieces for workers, each with the rows of the source."""
         for delivery, way in found:
             start = place = 0
@@ -280,24 +290,25 @@ class Ordered:
                 yield Delivery(block, piece.numbers, first, (first + 1).__add__, partial(self._origins, piece)), piece
                 start, place = start + len(piece.numbers), place + len(piece.places)
 
-    def _read(self, state: State, size: int | None, made: _Making) -> Iterator[tuple[Delivery, _Way]]:
+    def _read(self, state: State, size: int | None, made: Making) -> Iterator[tuple[Delivery, Way]]:
+        reader = object()
         try:
-            yield from self._walk(state, size, made)
+            yield from self._walk(state, size, made, reader)
         finally:
-            if self._is_told:  # nothing is fetched for who reads no further
-                self._source.expect(run_of(0, 0), self._turn)
+            if self._expected is not None:  # nothing is fetched for who reads no further
+                self._expected.leave(reader)
 
-    def _walk(self, state: State, size: int | None, made: _Making) -> Iterator[tuple[Delivery, _Way]]:
+    def _walk(self, state: State, size: int | None, made: Making, reader: object) -> Iterator[tuple[Delivery, Way]]:
         start, step = int(state), size or _FIRST_ROWS
         is_whole = size is not None
         is_wide = self._mixes and not any(isinstance(layer, Grouped) for layer in self._layers)
-        wide = _Wide(self._raw)
-        located, begin = self._located(start, start, step, is_whole=is_whole), start
+        wide = Wide(self._raw)
+        located, begin = self._located(start, start, step, reader, is_whole=is_whole), start
         while located.count:
             begun = time.perf_counter()
             stop = start + step
             if located.stop < stop and (size is not None or located.stop == start):
-                located = self._located(begin, start, step, is_whole=is_whole)
+                located = self._located(begin, start, step, reader, is_whole=is_whole)
             if located.stop == start:
                 return
             way = located.part(start, min(stop, located.stop))
@@ -309,8 +320,10 @@ class Ordered:
             if size is None:
                 step = self._next_step(step, block, time.perf_counter() - begun)
             start += len(way.numbers)
+            if self._expected is not None:
+                self._expected.passed(reader, start - located.start)
 
-    def _located(self, begin: int, start: int, step: int, *, is_whole: bool) -> _Located:
+    def _located(self, begin: int, start: int, step: int, reader: object, *, is_whole: bool) -> Located:
         """Where rows from `start` on stand: more of them the more were delivered; the source learns what comes behind, too.
 
         Rows that cannot be had, since a file is broken, spoil none of those before them.
@@ -319,16 +332,18 @@ class Ordered:
             begin: where the delivery of rows began.
             start: the first row.
             step: rows that are delivered at once.
+            reader: who reads.
             is_whole: not fewer of them.
         """
         ahead = max(step, 4 * (start - begin))
-        if start == begin and self._is_told and not is_whole:  # the first row waits for no other
+        if start == begin and self._expected is not None and not is_whole:  # the first row waits for no other
             ahead, step = 0, 1
         stop = self._reached(start, max(step, min(_MOST_LOCATED, ahead)), step if is_whole else 1)
-        located = _Located(start, self._way(self._numbers(run_of(start, max(start, stop)))))
-        if located.count and self._is_told:
+        located = Located(start, self._way(self._numbers(run_of(start, max(start, stop)))))
+        if located.count and self._expected is not None:
             is_early = start - begin < _EARLY_ROWS  # somebody may look at the first rows only
-            self._expect(located, stop if is_early else self._reached(stop, min(_MOST_AHEAD, ahead), 0))
+            last = stop if is_early else self._reached(stop, min(_MOST_AHEAD, ahead), 0)
+            self._expected.say(reader, *self._soon(located, last))
         return located
 
     def _reached(self, start: int, count: int, least: int) -> int:
@@ -343,8 +358,8 @@ class Ordered:
                     return start
                 count = max(least, count // 2)
 
-    def _expect(self, located: _Located, stop: int) -> None:
-        """Tell the source what is read next, and some rows of those behind it, up to `stop`."""
+    def _soon(self, located: Located, stop: int) -> tuple[Ints, Ints | int]:
+        """What is read next, and some rows of those behind it, up to `stop`: places, and their turns."""
         places, turns = located.way.places, located.way.turns
         step = -(-(stop - located.stop) // _SAMPLED)
         if step > 0:
@@ -352,7 +367,7 @@ class Ordered:
             if not isinstance(turns, int) or not isinstance(later.turns, int):
                 turns = np.concatenate([np.broadcast_to(way.turns, len(way.places)) for way in (located.way, later)])
             places = np.concatenate([places, later.places])
-        self._source.expect(places, turns)
+        return places, turns
 
     def _numbers(self, numbers: Ints) -> Ints:
         """The numbers among all rows, of rows of the share."""
@@ -360,7 +375,7 @@ class Ordered:
             numbers = share.below(numbers, self._epoch)
         return numbers
 
-    def _at_hand(self, way: _Way) -> int:
+    def _at_hand(self, way: Way) -> int:
         """How many rows follow, one at least, before one for which the source would open a further file: it waits for that row.
 
         Rows that a shuffle brings from anywhere are read together.
@@ -384,10 +399,10 @@ class Ordered:
     def _next_step(self, step: int, block: Block, seconds: float) -> int:
         step = step * 4 if seconds < _SLOW_SECONDS else step // 2
         if isinstance(block, ArrowBlock):
-            step = min(step, _BLOCK_BYTES * block.num_rows // max(1, block.batch.nbytes))
+            step = min(step, BLOCK_BYTES * block.num_rows // max(1, block.batch.nbytes))
         return max(1, min(step, _MOST_ROWS))
 
-    def _way(self, numbers: Ints) -> _Way:
+    def _way(self, numbers: Ints) -> Way:
         """Where rows with these numbers stand in the source."""
         above: list[tuple[Layer | RowChange, Ints]] = []
         turns: Ints | int = self._turn
@@ -402,25 +417,25 @@ class Ordered:
                 places = layer.below_in_turns(places, turns)  # type: ignore[union-attr]
             elif not _is_change(layer):
                 places = layer.below(places, self._epoch)  # type: ignore[union-attr]
-        return _Way(numbers, places, turns, above)
+        return Way(numbers, places, turns, above)
 
-    def _origins(self, way: _Way) -> Origins | None:
+    def _origins(self, way: Way) -> Origins | None:
         if any(isinstance(layer, Grouped) for layer in self._layers):
             return None  # each row is made of several
         return self._origins_below(way)
 
-    def _origins_below(self, way: _Way) -> Origins:
+    def _origins_below(self, way: Way) -> Origins:
         """Where the rows of the source stand; those of no file are numbered by their places."""
         found = self._source.origins(way.places, way.turns)
         return Origins(("",), np.zeros_like(way.places), way.places) if found is None else found
 
-    def _raw(self, way: _Way) -> Block:
+    def _raw(self, way: Way) -> Block:
         batch = self._source.read(way.places, way.turns)
         found = None if self._features_of is None else self._features_of(batch.schema)
         kinds = self._kinds if found is None else self._kinds.kept.setdefault(("of", id(found)), self._kinds.of(found))
         return ArrowBlock(batch, kinds)
 
-    def _made(self, block: Block, way: _Way) -> Block:
+    def _made(self, block: Block, way: Way) -> Block:
         """The rows that are made of those of the source."""
         for layer, numbers in reversed(way.above):
             if hasattr(layer, "with_origins"):
@@ -430,101 +445,6 @@ class Ordered:
             elif isinstance(layer, Grouped):
                 block = block.grouped(layer.lengths(numbers))
         return block
-
-
-class _Way(NamedTuple):
-    """Where rows stand in a source.
-
-    Attributes:
-        numbers: of the rows among all.
-        places: of what they are made of.
-        turns: the epoch of the source that each is read in.
-        above: the layers from the top down, each with the numbers of its rows.
-    """
-
-    numbers: Ints
-    places: Ints
-    turns: Ints | int
-    above: list[tuple[Layer | RowChange, Ints]]
-
-    def part(self, start: int, stop: int) -> _Way:
-        """The way of the rows from `start` to `stop`, counted in these."""
-        if not start and stop == len(self.numbers):
-            return self
-        above: list[tuple[Layer | RowChange, Ints]] = []
-        numbers = self.numbers[start:stop]
-        for layer, below in self.above:
-            above.append((layer, below[start:stop]))
-            if isinstance(layer, Grouped):
-                ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(layer.lengths(below))])
-                start, stop = int(ends[start]), int(ends[stop])
-        turns = self.turns if isinstance(self.turns, int) else self.turns[start:stop]
-        return _Way(numbers, self.places[start:stop], turns, above)
-
-
-@dataclass(frozen=True, slots=True)
-class _Located:
-    """Where some rows stand that are delivered next.
-
-    Attributes:
-        start: the first of them, counted in those that are delivered.
-        way: of the rows.
-    """
-
-    start: int
-    way: _Way
-
-    @property
-    def count(self) -> int:
-        """How many they are."""
-        return len(self.way.numbers)
-
-    @property
-    def stop(self) -> int:
-        """Behind the last."""
-        return self.start + self.count
-
-    def part(self, start: int, stop: int) -> _Way:
-        """The way of some of them."""
-        return self.way.part(start - self.start, stop - self.start)
-
-
-_Making: TypeAlias = Callable[[Block, _Way], Block]
-
-
-class _Wide:
-    """Reads more rows at once than are delivered, where they come from anywhere: each place is then looked at less often.
-
-    Args:
-        read: reads rows.
-    """
-
-    def __init__(self, read: Callable[[_Way], Block]) -> None:
-        self._read = read
-        self._located: _Located | None = None
-        self._start = self._stop = 0
-        self._held: Block | None = None
-
-    def read(self, located: _Located, start: int, way: _Way, most: int) -> Block:
-        """The rows of `way`, which begin at row `start`; those behind that are located, up to `most`, are read with them."""
-        stop = start + len(way.numbers)
-        if self._held is None or self._located is not located or not self._start <= start or not stop <= self._stop:
-            self._located, self._start = located, start
-            self._held = self._more(located, start, way, most)
-            self._stop = start + self._held.num_rows
-        return self._held.slice(start - self._start, stop - self._start)
-
-    def _more(self, located: _Located, start: int, way: _Way, most: int) -> Block:
-        rows = len(way.numbers)
-        if isinstance(self._held, ArrowBlock):
-            most = min(most, _BLOCK_BYTES * self._held.num_rows // max(1, self._held.batch.nbytes))
-        wanted = min(most, _MOST_WIDE) // rows * rows
-        if wanted > rows:
-            try:
-                return self._read(located.part(start, min(located.stop, start + wanted)))
-            except DatasetsCoreError:  # of a row behind those that are wanted, perhaps
-                pass
-        return self._read(way)
 
 
 def _is_change(layer: Layer | RowChange) -> bool:

@@ -445,7 +445,7 @@ def _on_bottom(node: Node, act: Callable[[Any], Node | None], *, is_share: bool)
     passes: tuple[type[Any], ...] = (Changed, Filtered, FilteredByBatch, MappedByBatch)
     if is_share:
         passes = (*passes, Windows, Rounds, *([] if isinstance(node, Lists) and node.by else [Lists]))
-    if not isinstance(node, passes):
+    if not isinstance(node, passes) and not getattr(node, "works_in_lanes" if is_share else "is_row_by_row", False):
         return None
     step: Any = node
     below = _on_bottom(step.below, act, is_share=is_share)

@@ -84,8 +84,12 @@ class Pack(PlainStep):
                 raise ConfigurationError(f"Column {name!r} holds no lists to pack. Give the column of tokens: pack(column=…).")
         if LENGTHS in before:
             raise ConfigurationError(f"There is a column {LENGTHS!r} already. Rename or remove it before pack().")
-        found = {name: List(before[name].feature if name in self.columns else before[name]) for name in before}
+        found = {name: List(_item(before[name]) if name in self.columns else before[name]) for name in before}
         return Features({**found, LENGTHS: List(Value("int32"))})
+
+
+def _item(feature: Any) -> Any:
+    return feature.feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +194,7 @@ def _lengths(block: Block, name: str) -> Ints:
     except TypeError:
         odd = next(value for value in values if value is not None and not hasattr(value, "__len__"))
         raise ConfigurationError(
-            f"Column {name!r} has {type(odd).__name__} in a row, and no list to pack. Give the column of tokens: pack(column=…)."
+            f"Column {name!r} has {type(odd).__name__} in a row, and no list to pack. Give the column of tokens."
         ) from None
 
 

@@ -65,7 +65,7 @@ class Quarantine:
         origins = delivery.origins()
         records = []
         for row, error in failed.items():
-            name = None if origins is None else redact(origins.names[int(origins.files[row])])
+            name = None if origins is None else redact(origins.names[int(origins.files[row])]) or None
             number = None if origins is None else int(origins.rows[row])
             at = json.dumps(delivery.after(row - 1) if row else delivery.before) if origins is None else None
             record = {"source": name, "row": number, "at": at, "step": step}

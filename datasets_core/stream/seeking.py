@@ -51,7 +51,9 @@ def num_rows_of(node: Node) -> int | None:
 
 def _is_row_of_row(node: Node) -> TypeGuard[Changed | Counted]:
     """Whether a node has as many rows as that below; where rows may fail, only they tell."""
-    return isinstance(node, Counted) or (isinstance(node, Changed) and node.guard is None)
+    if isinstance(node, (Counted, Changed)):
+        return getattr(node, "guard", None) is None
+    return getattr(node, "is_row_by_row", False)
 
 
 def reach_of(node: Node, count: int) -> int | None:
@@ -70,7 +72,7 @@ def state_behind(node: Node, count: int) -> State | None:
     """The state behind so many rows, or behind the last one; None where that shows when they are read."""
     if isinstance(node, Ordered):
         return reach_of(node, count)
-    if isinstance(node, Changed) and _is_row_of_row(node):
+    if not isinstance(node, Counted) and _is_row_of_row(node):
         return state_behind(node.below, count)
     if isinstance(node, Counted):
         below, rows = state_behind(node.below, count), reach_of(node.below, count)

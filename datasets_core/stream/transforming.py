@@ -115,8 +115,8 @@ class Transforming(Streamed):
 
         A step fails at a row when its function raises an error, when what it returns does not fit, when a value cannot be cast,
         or a medium not be decoded.  Of a batch those rows fail at which the function fails alone; the others go to it together.
-        Places are counted in the rows at the bottom, so that a state stays exact; a stream that ended with an error can go on from
-        its state with another policy, unless a step behind counts rows.
+        Places are counted in the rows at the bottom, so that a state stays exact; a stream that ended with an error can go on
+        from its state with another policy, unless a step behind counts rows.
 
         Args:
             action: "raise" ends with the error; "skip" leaves such rows out; "null" keeps them, with None for what the step
@@ -194,7 +194,7 @@ class Transforming(Streamed):
             window_rows: a window has tokens for so many rows; the first ones have fewer, so that rows come early, and so have
                 those of lanes.  More leave less room in rows, and cost more when reading goes on.
 
-        >>> stream = IterableDataset.from_dict({"input_ids": [[1, 1, 1], [2, 2], [3], [4, 4]]})
+        >>> stream = Dataset.from_dict({"input_ids": [[1, 1, 1], [2, 2], [3], [4, 4]]}).to_iterable_dataset()
         >>> list(stream.pack(4))
         [{'input_ids': [1, 1, 1, 3], 'seq_lengths': [3, 1]}, {'input_ids': [2, 2, 4, 4], 'seq_lengths': [2, 2]}]
 
@@ -214,6 +214,33 @@ class Transforming(Streamed):
             raise ConfigurationError(f"pad={pad!r} has no value for the column {odd[0]!r}. Give one for each packed column.")
         size, rows = at_least("length", length, 1), at_least("window_rows", window_rows, 1)
         return self._then(Pack(size, names, overlong, fill, rows))
+
+    def with_row_ids(self, columns: str | Sequence[str] = ("__id__", "__source__", "__row__")) -> Self:
+        """The same rows with columns that say which row of which file each is.
+
+        `__source__` is the file as it was read, `__row__` the number of the row in it, and `__id__` 32 hexadecimal digits: 64
+        bits of the file (the end of its path: its name and its folder's, and more where files of the stream share these) and 64
+        bits of the row.  Ids are the same wherever the files are read from, in whatever order, slice, lane or rank.  Of a
+        generator, `__source__` says which of its parts made the row.  Behind steps that make a row of several (`batch`, a
+        batched `map`, `pack`) rows have no ids: add them before.
+
+        Args:
+            columns: which of the three, in this order behind the others.
+
+        >>> rows = Dataset.from_dict({"a": [7, 8, 9]}).to_iterable_dataset().shuffle(seed=1).with_row_ids("__row__")
+        >>> sorted((row["__row__"], row["a"]) for row in rows)
+        [(0, 7), (1, 8), (2, 9)]
+
+        Raises:
+            ConfigurationError: another column, one that is there already, or rows that are made of several.
+        """
+        from datasets_core.stream.row_origins import COLUMNS, RowIds, check_steps  # 1 ms that other streams do without
+
+        names = tuple(named(columns))
+        if not names or not set(names) <= set(COLUMNS):
+            raise ConfigurationError(f"columns={columns!r} are no ids of rows. Give some of {', '.join(map(repr, COLUMNS))}.")
+        check_steps(self._plan.steps)
+        return self._then(RowIds(names))
 
     # -- columns -------------------------------------------------------------------------------------------------------
 

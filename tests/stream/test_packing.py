@@ -65,7 +65,7 @@ def test_sequences_that_are_too_long(overlong: str, found: list[list[int]], is_t
 
 
 def test_a_sequence_that_is_too_long_can_be_an_error() -> None:
-    with pytest.raises(ConfigurationError, match="has 7 values .* no room"):
+    with pytest.raises(ConfigurationError, match=r"has 7 values .* no room"):
         list(IterableDataset.from_dict({"input_ids": [list(range(7))]}).pack(3, overlong="raise"))
 
 

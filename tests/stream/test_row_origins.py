@@ -1,0 +1,128 @@
+"""Which row of which file each row of a stream is, whatever was done to the order."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from datasets_core import IterableDataset, load_dataset
+from datasets_core.distributed import split_dataset_by_node
+from datasets_core.errors import ConfigurationError, RowIdError
+from datasets_core.stream.row_origins import file_identities, ids_of, row_of
+from datasets_core.stream.rows_by_place import Origins
+
+ORDERS: dict[str, Callable[[IterableDataset], IterableDataset]] = {
+    "plain": lambda stream: stream,
+    "shuffled": lambda stream: stream.shuffle(seed=1),
+    "behind a filter": lambda stream: stream.filter(lambda row: row["a"] % 3 > 0).shuffle(seed=1, buffer_size=10),
+    "cut": lambda stream: stream.skip(13).take(40),
+    "a shard": lambda stream: stream.shard(3, 1),
+    "a rank": lambda stream: split_dataset_by_node(stream, 1, 2, lanes=4),
+    "repeated": lambda stream: stream.repeat(2),
+    "mapped": lambda stream: stream.map(lambda row: {"b": row["a"]}, num_workers=2),
+    "failed": lambda stream: stream.map(lambda row: {"b": 1 // (row["a"] % 5)}).on_error("skip"),
+}
+
+
+@pytest.fixture(scope="module", params=["parquet", "json"])
+def stream(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> IterableDataset:
+    folder: Path = tmp_path_factory.mktemp("files")
+    for file in range(3):
+        rows = [{"a": 100 * file + row} for row in range(20)]
+        if request.param == "parquet":
+            pq.write_table(pa.Table.from_pylist(rows), folder / f"{file}.parquet", row_group_size=7)
+        else:
+            (folder / f"{file}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found: IterableDataset = load_dataset(request.param, data_files=f"{folder}/*", split="train", streaming=True)
+    return found
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_row_says_where_it_comes_from(stream: IterableDataset, order: str) -> None:
+    rows = list(ORDERS[order](stream).with_row_ids())
+    assert rows
+    for row in rows:
+        file = int(os.path.basename(row["__source__"]).partition(".")[0])
+        assert row["a"] == 100 * file + row["__row__"]
+    values = {row["__id__"]: row["a"] for row in rows}
+    assert len(set(values.values())) == len(values)
+
+
+@pytest.mark.parametrize("order", ["shuffled", "cut", "a rank"])
+def test_ids_change_no_order_and_are_the_same_in_all(stream: IterableDataset, order: str) -> None:
+    ids = {row["a"]: row["__id__"] for row in stream.with_row_ids("__id__")}
+    before = [(row["a"], row["__id__"]) for row in ORDERS[order](stream.with_row_ids("__id__"))]
+    behind = [(row["a"], row["__id__"]) for row in ORDERS[order](stream).with_row_ids("__id__")]
+    assert before == behind == [(value, ids[value]) for value, _ in behind]
+
+
+def test_states_are_those_of_the_rows(stream: IterableDataset) -> None:
+    named = stream.shuffle(seed=1).with_row_ids()
+    rows, found = list(named), iter(named)
+    for place, _ in enumerate(found):
+        named.load_state_dict(found.state_dict())
+        assert list(named) == rows[place + 1 :]
+
+
+def test_features_and_formats_have_the_columns(stream: IterableDataset) -> None:
+    table = next(iter(stream.with_row_ids().with_format("arrow").iter(4)))
+    assert table.column_names == ["a", "__id__", "__source__", "__row__"] and table["__row__"].to_pylist() == [0, 1, 2, 3]
+
+
+def test_bad_rows_are_written_with_their_origin_and_errors_tell_it(stream: IterableDataset, tmp_path: Path) -> None:
+    def fails(row: dict[str, Any]) -> dict[str, Any]:
+        raise ValueError(row["a"])
+
+    picked = stream.shuffle(seed=2).filter(lambda row: row["a"] in (107, 219))
+    assert list(picked.map(fails).on_error("skip", quarantine=tmp_path / "bad.jsonl")) == []
+    records = [json.loads(line) for line in (tmp_path / "bad.jsonl").read_text().splitlines()]
+    assert sorted((Path(record["source"]).stem, record["row"]) for record in records) == [("1", 7), ("2", 19)]
+    with pytest.raises(ValueError) as caught:
+        list(picked.map(fails))
+    assert any("row 7 of " in note or "row 19 of " in note for note in caught.value.__notes__)
+
+
+def test_rows_of_generators_and_in_memory_have_numbers_too() -> None:
+    generated = IterableDataset.from_generator(
+        lambda files: ({"a": number} for file in files for number in range(file)), gen_kwargs={"files": [2, 3]}
+    )
+    assert [(row["__source__"], row["__row__"]) for row in generated.with_row_ids()] == [
+        ("part 0", 0), ("part 0", 1), ("part 1", 0), ("part 1", 1), ("part 1", 2),
+    ]  # fmt: skip
+    memory = IterableDataset.from_dict({"a": [5, 6]}).with_row_ids(["__row__", "__source__"])
+    assert list(memory) == [{"a": 5, "__row__": 0, "__source__": None}, {"a": 6, "__row__": 1, "__source__": None}]
+
+
+def test_steps_that_put_rows_together_come_behind_ids() -> None:
+    rows = IterableDataset.from_dict({"a": [1, 2, 3], "input_ids": [[1], [2], [3]]})
+    for made in (rows.batch(2), rows.map(lambda batch: batch, batched=True), rows.pack(2)):
+        with pytest.raises(ConfigurationError, match=r"Call with_row_ids\(\) before it"):
+            made.with_row_ids()
+    assert list(rows.with_row_ids("__row__").batch(2)["__row__"]) == [[0, 1], [2]]
+    assert list(rows.with_row_ids("__row__").pack(2)["__row__"]) == [[0, 1], [2]]
+
+
+@pytest.mark.parametrize("columns", [(), "id", ["__id__", "x"]])
+def test_other_columns_are_refused(columns: Any) -> None:
+    with pytest.raises(ConfigurationError, match="no ids of rows"):
+        IterableDataset.from_dict({"a": [1]}).with_row_ids(columns)
+    with pytest.raises(ConfigurationError, match="already"):
+        IterableDataset.from_dict({"__row__": [1]}).with_row_ids()
+
+
+def test_an_id_is_of_a_file_by_the_end_of_its_path_and_of_a_row() -> None:
+    here, there = ["/data/x/train/0.parquet", "/data/x/train/1.parquet"], ["https://host/y/train/0.parquet?sig=1"]
+    rows = np.array([3, 2**40])
+    ids = ids_of(Origins(here, np.array([0, 1]), rows))
+    assert ids[0] == ids_of(Origins(there, np.array([0]), rows[:1]))[0] and len(set(map(len, ids))) == 1
+    assert [row_of(id_, here) for id_ in ids] == [(0, 3), (1, 2**40)]
+    assert file_identities(["a/t/0", "b/t/0", "b/t/0"]) == ["a/t/0", "b/t/0", "b/t/0"]
+    for wrong in ("x", ids[1][:-1], "z" * 32, "0" * 32):
+        with pytest.raises(RowIdError):
+            row_of(wrong, here)
