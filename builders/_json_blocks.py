@@ -245,7 +245,7 @@ class _Stream:
                 self._grid.to = self._text.at
                 self._grid.advance(rest)
             data = self._text.read_to(self._grid.to)
-        while data.endswith(b"\\") and (more := self._text.read(1)):
+        while data.endswith(b"\\") and (more := self._text.read_to(self._text.at + 1)):
             data += more
         return data
 
