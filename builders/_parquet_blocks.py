@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 _MAGIC, _ENCRYPTED = b"PAR1", b"PARE"
 _PIECE_ROWS, _PIECE_BYTES = 65_536, 32 << 20
+_THREADED_BYTES = 1 << 18  # of a row group that is decoded in threads
 _STREAM_BYTES, _LEAST_STREAM_BYTES, _ALL_STREAM_BYTES = 4 << 20, 64 << 10, 32 << 20
 
 
@@ -168,7 +169,8 @@ class ParquetBlocks(BlockSource["_Footer"]):
             file, sparse = self._file(footer, len(self.needed(block, columns)), is_whole=fetched is not None)
             with sparse.holding(fetched or []):
                 rows = self._options.batch_size or piece_rows(group.num_rows, group.total_byte_size)
-                for batch in file.iter_batches(rows, row_groups=[block], columns=names):
+                threads = group.total_byte_size > _THREADED_BYTES
+                for batch in file.iter_batches(rows, row_groups=[block], columns=names, use_threads=threads):
                     batch.validate(full=True)  # pyarrow takes strings that are not UTF-8, and any keys of dictionaries
                     row += batch.num_rows
                     if batch.num_rows:

@@ -25,6 +25,7 @@ class Wanted(NamedTuple):
         file: whose.
         number: its number in the file.
         columns: that are read; None: all.
+        num_rows: of it.
         num_bytes: that it takes to fetch, as far as that is known.
         pieces: gives its rows, of the bytes that were fetched, or (None) as they are decoded.
     """
@@ -32,6 +33,7 @@ class Wanted(NamedTuple):
     file: BlockFile
     number: int
     columns: tuple[str, ...] | None
+    num_rows: int
     num_bytes: int
     pieces: Callable[[Any], Iterator[pa.RecordBatch]]
 

@@ -46,8 +46,8 @@ class FileIndex:
     def chosen(self, numbers: Iterable[int]) -> FileIndex:
         """The index with some of the blocks only."""
         is_kept = np.isin(self.numbers, np.fromiter(numbers, np.int64))
-        lists = (each[is_kept] for each in (self.rows, self.sizes, self.numbers, self.firsts))
-        return FileIndex(self.schema, *lists, self.version)
+        rows, sizes, numbers_kept, firsts = (each[is_kept] for each in (self.rows, self.sizes, self.numbers, self.firsts))
+        return FileIndex(self.schema, rows, sizes, numbers_kept, firsts, self.version)
 
     @property
     def num_rows(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,7 +139,7 @@ class BlockIndex:
         self._step = max(self._step, step) * 2
         indexes: list[FileIndex] = []
         try:
-            for index in _side_by_side([file.index for file in asked]):
+            for index in _indexes(asked):
                 indexes.append(index)
                 self._opened(first + len(indexes) - 1)
                 if count is not None and self.num_known_rows + sum(each.num_rows for each in indexes) >= count:
@@ -201,7 +201,7 @@ class BlockIndex:
         IndexCache.of_settings().put(key, to_bytes(self._found))
 
     def forget(self) -> bool:
-        """Forget what is known of all files, as one is another one now; whether it was known from the disk, and is not in use."""
+        """Forget what is known of all files, as one is another one now; whether that was known from the disk, and not used."""
         with self._lock:
             if (key := self._key) is not None:
                 IndexCache.of_settings().drop(key)
@@ -237,6 +237,10 @@ class BlockIndex:
         self._opened(number)
         return self.files[number]
 
+    def is_local(self, block: int) -> bool:
+        """Whether the file of a block is on this disk."""
+        return self.files[int(self._owners[block])].is_local
+
     def schema_of(self, block: int) -> pa.Schema:
         """The schema of a block's file."""
         return self._found[int(self._owners[block])].schema
@@ -259,15 +263,15 @@ class BlockIndex:
         return self._owners[blocks], self._firsts[blocks] + inside
 
 
-def _side_by_side(calls: Sequence[Callable[[], FileIndex]]) -> Iterator[FileIndex]:
-    """The results of calls, in order; made at the same time where there are several."""
-    if len(calls) == 1:
-        yield calls[0]()
+def _indexes(files: Sequence[BlockFile]) -> Iterator[FileIndex]:
+    """The indexes of files, in order; files that are elsewhere are asked at the same time."""
+    if len(files) == 1 or all(file.is_local for file in files):
+        yield from (file.index() for file in files)
         return
-    ahead: ReadAhead[FileIndex] = ReadAhead(len(calls), len(calls))
+    ahead: ReadAhead[FileIndex] = ReadAhead(len(files), len(files))
     try:
-        ahead.want((number, 1, call) for number, call in enumerate(calls))
-        for number in range(len(calls)):
+        ahead.want((number, 1, file.index) for number, file in enumerate(files))
+        for number in range(len(files)):
             yield ahead.take(number)
     finally:
         ahead.close()

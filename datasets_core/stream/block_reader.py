@@ -23,14 +23,19 @@ _LARGEST_SHARE = 0.125  # of the memory, that one block elsewhere may take which
 class _Decoded:
     """A block, as far as it is decoded."""
 
-    __slots__ = ("ends", "fetched_bytes", "iterator", "nbytes", "next", "pieces")
+    __slots__ = ("ends", "fetched_bytes", "iterator", "nbytes", "next", "num_rows", "pieces")
 
     def __init__(self) -> None:
         self.pieces: dict[int, pa.RecordBatch] = {}
         self.ends: list[int] = []  # the row behind each piece that was ever decoded
         self.iterator: Iterator[pa.RecordBatch] | None = None
         self.next = 0  # the piece that the iterator gives next
-        self.fetched_bytes = self.nbytes = 0
+        self.fetched_bytes = self.nbytes = self.num_rows = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes that it holds."""
+        return self.nbytes + self.fetched_bytes
 
     def stop(self) -> None:
         """Decode no further."""
@@ -60,6 +65,7 @@ class BlockReader:
         budget = settings().stream_memory_bytes
         self._most_decoded, self._largest = int(budget * _DECODED_SHARE), int(budget * _LARGEST_SHARE)
         self._held: OrderedDict[Key, _Decoded] = OrderedDict()
+        self._size = 0  # of all that is held
         self._fetches = BlockFetches(wanted, budget - self._most_decoded, self._largest)
         self._lock = threading.RLock()
         self.pid = os.getpid()
@@ -70,6 +76,7 @@ class BlockReader:
         for held in self._held.values():
             held.stop()
         self._held.clear()
+        self._size = 0
 
     def expect(self, keys: Iterable[Key]) -> None:
         """Fetch these blocks, in this order, before they are read."""
@@ -116,24 +123,32 @@ class BlockReader:
 
     def _decode(self, key: Key, held: _Decoded, number: int) -> None:
         """Have one piece more: that with this number, if there are so many."""
-        if held.iterator is None or held.next > number:
-            held.stop()
-            held.iterator, held.next = self._begun(key, held), 0
-        while held.next <= number:
-            try:
+        before = held.size
+        try:
+            if held.iterator is None or held.next > number:
+                held.stop()
+                held.iterator, held.next = self._begun(key, held), 0
+            while held.next <= number:
                 piece = next(held.iterator, None)
-            except BaseException:
-                self._held.pop(key, None)
+                if piece is None:
+                    break
+                held.decode(piece)
+                self._size, before = self._size + held.size - before, held.size
+                self._make_room(key, {held.next - 1})
+                before = held.size
+            if held.next == len(held.ends) and held.ends and held.ends[-1] >= held.num_rows:
+                next(held.iterator, None)  # which sees that there are no more rows than these
                 held.stop()
-                raise
-            if piece is None:
-                held.stop()
-                return
-            held.decode(piece)
-            self._make_room(key, {held.next - 1})
+        except BaseException:
+            self._held.pop(key, None)
+            self._size -= before
+            held.stop()
+            raise
+        self._size += held.size - before
 
     def _begun(self, key: Key, held: _Decoded) -> Iterator[pa.RecordBatch]:
         wanted = self._wanted(key)
+        held.num_rows = wanted.num_rows
         if wanted.num_bytes > (_LOCAL_BYTES if wanted.file.is_local else self._largest):
             return wanted.pieces(None)
         data = self._fetches.take(key, wanted)
@@ -142,19 +157,20 @@ class BlockReader:
 
     def _make_room(self, used: Key, needed: set[int]) -> None:
         """Let go of what was not used for the longest time: whole blocks, then what lies before in the block that is read."""
-        size = sum(held.nbytes + held.fetched_bytes for held in self._held.values())
-        while size > self._most_decoded and len(self._held) > 1:
+        while self._size > self._most_decoded and len(self._held) > 1:
             key, held = next(iter(self._held.items()))
             if key == used:
                 self._held.move_to_end(key)
                 continue
             del self._held[key]
-            size -= held.nbytes + held.fetched_bytes
+            self._size -= held.size
             held.stop()
-        if size > self._most_decoded:
+        if self._size > self._most_decoded:
             held = self._held[used]
+            self._size -= held.size
             for number in sorted(set(held.pieces) - needed):
                 held.nbytes -= held.pieces.pop(number).nbytes
+            self._size += held.size
 
 
 def chosen(batch: pa.RecordBatch, rows: Ints) -> pa.RecordBatch:

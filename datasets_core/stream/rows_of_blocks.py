@@ -22,6 +22,8 @@ from datasets_core.stream.block_reader import BlockReader, gathered
 from datasets_core.stream.node import Node, Ordered
 from datasets_core.stream.rows_by_place import OneOrder, Origins, RowsByPlace
 
+_MOST_EXPECTED = 512  # blocks that are looked at to be fetched ahead
+
 
 @dataclass(frozen=True, slots=True)
 class BlockPart:
@@ -202,7 +204,8 @@ class RowsOfBlocks(OneOrder):
             return
         blocks, _ = self._located(places)
         _, firsts = np.unique(blocks, return_index=True)
-        self._reader().expect(_key(block) for block in blocks[np.sort(firsts)].tolist())
+        keys = map(_key, blocks[np.sort(firsts)][:_MOST_EXPECTED].tolist())
+        self._reader().expect(key for key in keys if not self.parts[key[0]].index.is_local(key[1]))
 
     def near(self, place: int, epoch: int) -> int:
         """See `RowsByPlace.near`."""
@@ -235,11 +238,10 @@ class RowsOfBlocks(OneOrder):
         index, fit = self.parts[number].index, self._fit()
         file, inside = index.file_of(block), index.number_of(block)
         found = fit.of(index.schema_of(block), file.name)
+        rows, decoded = index.size_of(block)
         size = file.num_bytes(inside, found.columns)
-        if size is None:
-            size = index.size_of(block)[1]
         pieces = partial(fit.pieces, file, inside, found, index.first_of(block))
-        return Wanted(file, inside, found.columns, size, pieces)
+        return Wanted(file, inside, found.columns, rows, decoded if size is None else size, pieces)
 
     def _forget(self) -> bool:
         """Whether files that changed are to be asked again: they were known from an earlier process, and no row was read."""
