@@ -302,13 +302,13 @@ class Ordered:
         start, step = int(state), size or _FIRST_ROWS
         is_whole = size is not None
         is_wide = self._mixes and not any(isinstance(layer, Grouped) for layer in self._layers)
-        wide = Wide(self._raw)
+        wide, passed = Wide(self._raw), 0
         located, begin = self._located(start, start, step, reader, is_whole=is_whole), start
         while located.count:
             begun = time.perf_counter()
             stop = start + step
             if located.stop < stop and (size is not None or located.stop == start):
-                located = self._located(begin, start, step, reader, is_whole=is_whole)
+                located, passed = self._located(begin, start, step, reader, is_whole=is_whole), 0
             if located.stop == start:
                 return
             way = located.part(start, min(stop, located.stop))
@@ -320,8 +320,9 @@ class Ordered:
             if size is None:
                 step = self._next_step(step, block, time.perf_counter() - begun)
             start += len(way.numbers)
+            passed += len(way.places)
             if self._expected is not None:
-                self._expected.passed(reader, start - located.start)
+                self._expected.passed(reader, passed)
 
     def _located(self, begin: int, start: int, step: int, reader: object, *, is_whole: bool) -> Located:
         """Where rows from `start` on stand: more of them the more were delivered; the source learns what comes behind, too.
@@ -441,7 +442,7 @@ class Ordered:
             if hasattr(layer, "with_origins"):
                 block = layer.with_origins(block, self._origins_below(way))
             elif _is_change(layer):
-                block = layer.changed(block, numbers)  # type: ignore[union-attr]
+                block = layer.changed(block, numbers)
             elif isinstance(layer, Grouped):
                 block = block.grouped(layer.lengths(numbers))
         return block
