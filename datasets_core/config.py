@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
+from datasets_core._lazy import later
 from datasets_core.errors import ConfigurationError
 
 _TRUE = {"1", "true", "yes", "on"}
@@ -299,3 +300,10 @@ def is_caching_enabled() -> bool:
     True
     """
     return settings().caching
+
+
+def __getattr__(name: str) -> Any:
+    """A setting by the name that it has in Hugging Face `datasets`, as `HF_DATASETS_CACHE`; none is changed by it."""
+    if not name.isupper():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return later("datasets_core.scripting.old_settings", name)

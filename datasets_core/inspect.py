@@ -182,7 +182,7 @@ def get_dataset_split_names(
     return list(info.splits or ())
 
 
-_OF_SOURCE = ("name", "data_dir", "storage_options", "token", "trust_remote_code")
+_OF_SOURCE = ("name", "data_dir", "storage_options", "token", "trust_remote_code", "use_auth_token")
 
 
 def _request(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import NoneType
@@ -102,7 +103,7 @@ def load_dataset(
         config_kwargs: options of the builder's config, such as `sep=` of csv.  `trust_remote_code` says how a script runs: by
             default one that you name as it is, and one that is found in a folder confined (without network, processes, and
             any file but its own and those you name); `True` runs it as it is, `"sandbox"` confined, and `False` not at all.
-            `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`.
+            `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`, `use_auth_token=` of `token=`.
 
     Returns:
         A `Dataset` for one split expression, a list, tuple or dict of them for several, a `DatasetDict` for None; with
@@ -330,6 +331,9 @@ def request_of(
         ConfigurationError: an argument that means nothing.
     """
     trusted = checked_trust(config_kwargs.pop("trust_remote_code", None))
+    if "use_auth_token" in config_kwargs:
+        warnings.warn("use_auth_token= is called token= since 2023. Give that.", FutureWarning, stacklevel=3)
+        token = config_kwargs.pop("use_auth_token")
     _download_mode(download_mode)
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise ConfigurationError(f"path is {path!r}. Give a format, a folder, a script, a data file or a URL.")

@@ -136,3 +136,13 @@ def test_folders_may_be_paths() -> None:
     with config.using(cache_dir=Path("/x"), downloads_dir=Path("/y"), hub_cache_dir=Path("/z")) as changed:
         assert (changed.cache_dir, changed.downloads_dir, changed.extracted_dir) == ("/x", "/y", "/y/extracted")
     assert changed.hub_cache_dir == "/z"
+
+
+def test_settings_have_the_names_that_other_tools_know() -> None:
+    with config.using(cache_dir="/somewhere"):
+        assert str(config.HF_DATASETS_CACHE) == "/somewhere"
+    assert config.MAX_SHARD_SIZE == "500MB"
+    with pytest.raises(AttributeError, match="NOTHING"):
+        _ = config.NOTHING
+    with pytest.raises(AttributeError, match=r"'datasets_core\.config' has no attribute 'nothing'"):
+        _ = config.nothing

@@ -20,6 +20,7 @@ from datasets_core import (
     Split,
     Value,
     config,
+    get_dataset_config_names,
     load_dataset,
     load_dataset_builder,
 )
@@ -426,3 +427,17 @@ def test_files_are_read_in_turn_where_that_is_asked_for(csv: Path, tmp_path: Pat
     }
     assert isinstance(listed[1]["a"], IterableDataset)
     assert [row["a"] for row in listed[0]] == list(range(10))
+
+
+def test_the_old_name_of_a_token_is_understood_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a\n1\n")
+
+    with pytest.warns(FutureWarning, match="use_auth_token= is called token=") as told:
+        stream = load_dataset("csv", data_files=str(path), split="train", streaming=True, use_auth_token="secret")
+    with pytest.warns(FutureWarning, match="use_auth_token="):
+        names = get_dataset_config_names(str(tmp_path), use_auth_token=True)
+
+    assert list(stream) == [{"a": 1}]
+    assert names == ["default"]
+    assert "secret" not in str(told[0].message)
