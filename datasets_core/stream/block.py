@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from datasets_core.features.base import List
 from datasets_core.features.codec import Decoder, RowEncoder
 from datasets_core.features.media_paths import NOWHERE, MediaPaths
 from datasets_core.features.schema import Features
+from datasets_core.format.lists import dict_rows
 from datasets_core.format.row_reader import RowReader
 from datasets_core.store.table import RowTable
 from datasets_core.stream.permutation import Ints
@@ -151,6 +152,43 @@ class ArrowBlock:
         return ArrowBlock(pa.RecordBatch.from_arrays(columns, schema=kinds.schema), kinds)
 
 
+@dataclass(frozen=True, slots=True)
+class DecodedBlock(ArrowBlock):
+    """Rows as Arrow has them, of which some columns are decoded already; see `Block`.
+
+    Attributes:
+        decoded: by column the value of each row.
+    """
+
+    decoded: Mapping[str, list[Any]] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DecodedBlock, (*ArrowBlock.__reduce__(self)[1], self.decoded)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """See `Block.rows`."""
+        return dict_rows(self.kinds.reader.names)(self.num_rows, list(self.columns().values()))
+
+    def columns(self) -> dict[str, list[Any]]:
+        """See `Block.columns`."""
+        reader = self.kinds.reader
+        return {
+            name: list(self.decoded[name]) if name in self.decoded else reader.column_reader(name)(column)
+            for name, column in zip(reader.names, self.batch.columns, strict=True)
+        }
+
+    def slice(self, start: int, stop: int) -> DecodedBlock:
+        """See `Block.slice`."""
+        decoded = {name: values[start:stop] for name, values in self.decoded.items()}
+        return DecodedBlock(self.batch.slice(start, stop - start), self.kinds, decoded)
+
+    def take(self, numbers: Sequence[int] | Ints) -> DecodedBlock:
+        """See `Block.take`."""
+        rows = np.asarray(numbers, np.int64).tolist()
+        decoded = {name: [values[row] for row in rows] for name, values in self.decoded.items()}
+        return DecodedBlock(ArrowBlock(self.batch, self.kinds).take(numbers).batch, self.kinds, decoded)
+
+
 def _unpacked_block(data: bytes, kinds: Kinds) -> ArrowBlock:
     with pa.ipc.open_stream(data) as reader:
         return ArrowBlock(reader.read_next_batch(), kinds)
@@ -207,7 +245,11 @@ def joined(blocks: Sequence[Block]) -> Block:
         return first
     arrow = [block for block in blocks if isinstance(block, ArrowBlock)]
     if len(arrow) == len(blocks) and all(block.kinds.features == arrow[0].kinds.features for block in arrow):
-        return ArrowBlock(_joined([block.batch for block in arrow], arrow[0].batch.schema), arrow[0].kinds)
+        batch = _joined([block.batch for block in arrow], arrow[0].batch.schema)
+        done = [block.decoded for block in arrow if isinstance(block, DecodedBlock)]
+        if len(done) < len(arrow):
+            return ArrowBlock(batch, arrow[0].kinds)
+        return DecodedBlock(batch, arrow[0].kinds, {name: [value for each in done for value in each[name]] for name in done[0]})
     return DictBlock([row for block in blocks for row in block.rows()])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.engines.worker_pool import WorkerPool
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import FeatureType
 from datasets_core.features.cast import cast_table
@@ -176,9 +177,15 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """Media decoded, or left as they are stored."""
+    """Media decoded, or left as they are stored.
+
+    Attributes:
+        is_on: decoded.
+        pool: who decodes them when rows are read; None: whoever reads.
+    """
 
     is_on: bool
+    pool: WorkerPool | None = field(default=None, compare=False)
     needs_numbers = False
 
     def changed(self, block: Block, numbers: Numbers) -> Block:

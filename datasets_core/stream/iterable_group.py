@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -72,11 +73,17 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         drop_last_batch: bool = False,
         remove_columns: str | Sequence[str] | None = None,
         fn_kwargs: Mapping[str, Any] | None = None,
+        *,
+        num_workers: int = 0,
+        engine: str = "threads",
+        on_error: str | None = None,
     ) -> Self:
         """The rows of every split updated with what `function` returns; see `IterableDataset.map`.
 
         Args:
             with_split: the function gets the name of the split behind its other arguments.
+            num_workers: of each split that is read, who makes so many calls at once.
+            engine, on_error: see `IterableDataset.map`.
 
         >>> splits = IterableDatasetDict({"train": IterableDataset.from_dict({"a": [1]})})
         >>> list(splits.map(lambda row, split: {"b": split}, with_split=True)["train"])
@@ -90,6 +97,9 @@ class IterableDatasetDict(dict[str, IterableDataset]):
             "drop_last_batch": drop_last_batch,
             "remove_columns": remove_columns,
             "fn_kwargs": fn_kwargs,
+            "num_workers": num_workers,
+            "engine": engine,
+            "on_error": on_error,
         }
         if with_split and not callable(function):
             raise ArgumentTypeError(f"map() takes a function, found {type(function).__name__}. Give the function itself.")
@@ -107,6 +117,10 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         batched: bool = False,
         batch_size: int | None = 1000,
         fn_kwargs: Mapping[str, Any] | None = None,
+        *,
+        num_workers: int = 0,
+        engine: str = "threads",
+        on_error: str | None = None,
     ) -> Self:
         """The rows of every split for which `function` returns something true; see `IterableDataset.filter`.
 
@@ -114,7 +128,21 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         >>> list(splits.filter(lambda row: row["a"] > 1)["train"])
         [{'a': 2}]
         """
-        return self._each(lambda stream: stream.filter(function, with_indices, input_columns, batched, batch_size, fn_kwargs))
+        more: dict[str, Any] = {"num_workers": num_workers, "engine": engine, "on_error": on_error}
+        return self._each(
+            lambda stream: stream.filter(function, with_indices, input_columns, batched, batch_size, fn_kwargs, **more)
+        )
+
+    def on_error(
+        self, action: str = "skip", *, max_errors: int | None = None, quarantine: str | os.PathLike[str] | None = None
+    ) -> Self:
+        """The rows of every split, and what becomes of those at which a step fails; see `IterableDataset.on_error`.
+
+        >>> splits = IterableDatasetDict({"train": IterableDataset.from_dict({"a": [0, 1]})})
+        >>> list(splits.map(lambda row: {"b": 1 // row["a"]}).on_error("skip")["train"])
+        [{'a': 1, 'b': 1}]
+        """
+        return self._each(lambda stream: stream.on_error(action, max_errors=max_errors, quarantine=quarantine))
 
     def shuffle(
         self,

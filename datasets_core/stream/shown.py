@@ -16,7 +16,7 @@ from datasets_core.format.arrays import Casting, cast, cells, extractor, is_text
 from datasets_core.format.formatter import RowFormat
 from datasets_core.format.lists import dict_rows
 from datasets_core.format.tensors import Kit, NumpyKit, kit, of_python
-from datasets_core.stream.block import ArrowBlock, Block, DictBlock, Kinds
+from datasets_core.stream.block import ArrowBlock, Block, DecodedBlock, DictBlock, Kinds
 
 TABLES = ("arrow", "pandas", "polars")
 """Formats whose rows and batches are one object, and not values by column."""
@@ -46,7 +46,8 @@ class Shown:
         assert self._kit is not None
         if isinstance(block, ArrowBlock):
             values = [
-                column.rows(array) for column, array in zip(self._tensor_columns(block.kinds), block.batch.columns, strict=True)
+                column.rows(column.given(block, array))
+                for column, array in zip(self._tensor_columns(block.kinds), block.batch.columns, strict=True)
             ]
             return dict_rows(tuple(block.names))(block.num_rows, values)
         made_by = self._kit
@@ -61,7 +62,10 @@ class Shown:
         assert self._kit is not None
         if isinstance(block, ArrowBlock):
             columns = self._tensor_columns(block.kinds)
-            return {column.name: column.batch(array) for column, array in zip(columns, block.batch.columns, strict=True)}
+            return {
+                column.name: column.batch(column.given(block, array))
+                for column, array in zip(columns, block.batch.columns, strict=True)
+            }
         made_by = self._kit
         return {
             name: made_by.batch(_cast(of_python([_array(value, made_by) for value in values], made_by), made_by.casting))
@@ -87,11 +91,19 @@ class Shown:
 
 
 class _TensorColumn(NamedTuple):
-    """How an Arrow column becomes the column of a batch, and the values of single rows."""
+    """How an Arrow column, or the values that it was decoded to, become the column of a batch and the values of rows."""
 
     name: str
-    batch: Callable[[pa.Array], Any]
-    rows: Callable[[pa.Array], list[Any]]
+    batch: Callable[[Any], Any]
+    rows: Callable[[Any], list[Any]]
+    decode: Callable[[pa.Array], list[Any]] | None = None
+
+    def given(self, block: ArrowBlock, array: pa.Array) -> Any:
+        """The column, decoded where it has to be and is not yet."""
+        if self.decode is None:
+            return array
+        known = block.decoded.get(self.name) if isinstance(block, DecodedBlock) else None
+        return self.decode(array) if known is None else known
 
 
 def _tensor_column(kinds: Kinds, name: str, feature: FeatureType, made_by: Kit) -> _TensorColumn:
@@ -99,8 +111,9 @@ def _tensor_column(kinds: Kinds, name: str, feature: FeatureType, made_by: Kit) 
         decode = kinds.reader.column_reader(name)
         return _TensorColumn(
             name,
-            lambda array: made_by.batch(stacked([of_python(value, made_by) for value in decode(array)])),
-            lambda array: [made_by.cell(of_python(value, made_by)) for value in decode(array)],
+            lambda values: made_by.batch(stacked([of_python(value, made_by) for value in values])),
+            lambda values: [made_by.cell(of_python(value, made_by)) for value in values],
+            decode,
         )
     arrow_type, shapes = kinds.schema.field(name).type, shapes_of(feature)
     is_number = pa.types.is_integer(arrow_type) or pa.types.is_floating(arrow_type)

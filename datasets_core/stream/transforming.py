@@ -344,14 +344,16 @@ class Transforming(Streamed):
 
         Args:
             enable: decode them.
-            num_threads: has no effect yet.
+            num_threads: how many are decoded at once, ahead of the rows that are read; rows keep their order.  Functions of
+                `map` and `filter` decode what they are given themselves: see their `num_workers`.
 
         >>> from datasets_core import Image
         >>> stream = Dataset.from_dict({"a": [b""]}, Features({"a": Image()})).to_iterable_dataset().decode(False)
         >>> list(stream)
         [{'a': {'bytes': b'', 'path': None}}]
         """
-        return self._then(ChangeColumns(Decoding(enable), f"decode({enable})"))
+        pool = _pool(num_threads, "threads", "num_threads") if enable else None
+        return self._then(ChangeColumns(Decoding(enable, pool), f"decode({enable})"))
 
     def with_format(self, type: str | None = None) -> Self:
         """The same rows in another format, for the functions of further steps too.
@@ -409,10 +411,10 @@ def check_action(action: str | None) -> str | None:
     return action
 
 
-def _pool(num_workers: Any, engine: str) -> WorkerPool | None:
+def _pool(num_workers: Any, engine: str, argument: str = "num_workers") -> WorkerPool | None:
     if engine not in ENGINES:
         raise ConfigurationError(f"engine={engine!r} has no meaning. Give {', '.join(map(repr, ENGINES))}.")
-    count = at_least("num_workers", 0 if num_workers is None else num_workers, 0)
+    count = at_least(argument, 0 if num_workers is None else num_workers, 0)
     return WorkerPool(count, engine) if count else None
 
 

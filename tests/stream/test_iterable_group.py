@@ -76,3 +76,11 @@ def test_what_is_no_stream_is_refused(splits):
         splits.map(lambda row: row)
     with pytest.raises(ArgumentTypeError, match="map\\(\\) takes a function"):
         splits.map(3, with_split=True)
+
+
+def test_workers_and_errors_of_all_splits() -> None:
+    splits = IterableDatasetDict({name: IterableDataset.from_dict({"a": [0, 1, 2]}) for name in ("train", "test")})
+    made = splits.map(lambda row: {"b": 2 // row["a"]}, num_workers=2).filter(lambda row: row["b"] > 1, num_workers=2)
+    for rows in made.on_error("skip").values():
+        assert list(rows) == [{"a": 1, "b": 2}]
+    assert next(iter(splits.map(lambda row: {"b": 2 // row["a"]}, on_error="null")["test"])) == {"a": 0, "b": None}
