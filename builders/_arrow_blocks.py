@@ -15,9 +15,9 @@ from datasets_core.meta.row_blocks import Ints
 from datasets_core.stream.block_files import FileIndex
 
 from ._block_source import TAIL_BYTES, BlockSource
+from ._schemas import look_at_names, repeated
 from ._source import refuse_foreign
 from ._sparse import Sparse
-from .arrow import look_at_names, repeated
 
 _MAGIC = b"ARROW1"
 _END_BYTES = 4 + len(_MAGIC)

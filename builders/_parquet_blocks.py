@@ -6,7 +6,7 @@ import logging
 import os
 import warnings
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +17,9 @@ from datasets_core.stream.block_files import FileIndex
 
 from ._block_source import ADVICE, BlockSource
 from ._parquet_filters import columns_read, possible_groups
+from ._schemas import look_at_names, repeated
 from ._source import refuse_foreign
 from ._sparse import Sparse
-from .arrow import look_at_names, repeated
-
-if TYPE_CHECKING:
-    from .parquet import ParquetConfig
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +27,15 @@ _MAGIC, _ENCRYPTED = b"PAR1", b"PARE"
 _PIECE_ROWS, _PIECE_BYTES = 65_536, 32 << 20
 _THREADED_BYTES = 1 << 18  # of a row group that is decoded in threads
 _STREAM_BYTES, _LEAST_STREAM_BYTES, _ALL_STREAM_BYTES = 4 << 20, 64 << 10, 32 << 20
+
+
+class Options(Protocol):
+    """What is to be read of a file; see `ParquetConfig`."""
+
+    batch_size: int | None
+    columns: list[str] | None
+    filters: Any
+    on_bad_files: Literal["error", "warn", "skip"]
 
 
 class ParquetBlocks(BlockSource["_Footer"]):
@@ -43,7 +49,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
 
     kind = "Parquet"
 
-    def __init__(self, path: str | os.PathLike[str], name: str, options: ParquetConfig) -> None:
+    def __init__(self, path: str | os.PathLike[str], name: str, options: Options) -> None:
         self._options = options
         super().__init__(path, name)
 

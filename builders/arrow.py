@@ -6,7 +6,7 @@ Every batch is validated in full: offsets that point outside their buffer would 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from datasets_core.building.builder_config import BuilderConfig
 
+from ._schemas import empty_batch, look_at_names, repeated
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
 
@@ -105,36 +106,8 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
         yield empty_batch(schema)
 
 
-def repeated(names: list[str]) -> str | None:
-    """The first name that stands twice."""
-    return next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-
-
-def look_at_names(fields: Iterable[pa.Field]) -> None:
-    """Look at all names of a schema, as those that are not UTF-8 raise only then.
-
-    Raises:
-        ValueError: one is not, or is that of a union, which no feature stores.
-    """
-    for field in fields:
-        name = field.name
-        if pa.types.is_union(field.type):
-            raise ValueError(f"{name!r} holds values of several types, a union, which no feature stores")
-        if pa.types.is_struct(field.type):
-            look_at_names(field.type.field(number) for number in range(field.type.num_fields))
-        elif pa.types.is_map(field.type):
-            look_at_names((field.type.key_field, field.type.item_field))
-        elif pa.types.is_nested(field.type) and not pa.types.is_run_end_encoded(field.type):
-            look_at_names((field.type.value_field,))
-
-
 def _ends(stream: pa.NativeFile, head: bytes) -> bool:
     """Whether a stream that has been read to its end closes with the mark of the end, and was not cut between two batches."""
     mark = _END_MARK if head.startswith(_CONTINUATION) else _END_MARK[4:]  # before Arrow 0.15
     end: int = stream.tell()
     return bool(end >= len(mark) and stream.read_at(len(mark), end - len(mark)) == mark)
-
-
-def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
-    """No rows of `schema`."""
-    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)

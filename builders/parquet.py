@@ -17,10 +17,10 @@ from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileForm
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 
+from ._schemas import empty_batch, look_at_names, repeated
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
 from ._window import Window
-from .arrow import empty_batch, look_at_names, repeated
 
 if TYPE_CHECKING:
     from datasets_core.stream.block_files import BlockFile
