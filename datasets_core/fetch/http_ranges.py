@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from datasets_core.errors import DownloadError
+from datasets_core.errors import DownloadError, FileChangedError
 from datasets_core.fetch.daemons import Patience
 from datasets_core.fetch.http import HttpResponse, TransientError, origin_of
-from datasets_core.fetch.range_file import Bytes, FileVersion, Range, check_ranges, check_same
+from datasets_core.fetch.range_file import WITNESS_BYTES, Bytes, FileVersion, Range, check_ranges, check_same
 from datasets_core.fetch.transfer import HttpSource, is_strong
 from datasets_core.fetch.transports import NoRangesError
 
@@ -172,6 +172,7 @@ class _Reading:
     def __init__(self, transport: HttpTransport, patience: Patience, held: FileVersion | None) -> None:
         self._transport, self._patience, self._held = transport, patience, held
         self._out, self._came, self._start = bytearray(), 0, 0
+        self._witness = b""  # bytes that come twice, since nothing else tells of a change
 
     def part(self, start: int, stop: int, *, is_whole_needed: bool = True) -> tuple[Bytes, FileVersion]:
         """The bytes from `start` to `stop`, or the last `-start` ones, and their version."""
@@ -189,6 +190,9 @@ class _Reading:
                 self._transport.failed(error, failures, self._patience)
 
     def _receive(self) -> None:
+        if self._came and self._held is not None and not self._held.tag:
+            self._witness = bytes(self._out[max(0, self._came - WITNESS_BYTES) : self._came])
+            self._came -= len(self._witness)
         if self._is_suffix:
             asked = f"bytes={self._start}"
         else:
@@ -199,11 +203,18 @@ class _Reading:
                 return
             for chunk in response.chunks():
                 data = chunk[: len(self._out) - self._came]
+                self._compare(data)
                 self._out[self._came : self._came + len(data)] = data
                 self._came += len(data)
                 self._patience.told(len(data))
         if self._came < len(self._out):
             raise TransientError(f"{self._came:,} bytes came, {len(self._out):,} were declared")
+
+    def _compare(self, data: bytes) -> None:
+        """See that what comes again is what came before."""
+        before, self._witness = self._witness[: len(data)], self._witness[len(data) :]
+        if data[: len(before)] != before:
+            raise FileChangedError(self._transport.name)
 
     def _settle(self, response: HttpResponse) -> bool:
         """See which bytes of which version come; whether any do."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datasets_core.errors import FileChangedError
 from datasets_core.fetch.daemons import SHARED, Job, Patience
-from datasets_core.fetch.range_file import Bytes, FileVersion
+from datasets_core.fetch.range_cache import RangeCache
+from datasets_core.fetch.range_file import WITNESS_BYTES, Bytes, FileVersion
 from datasets_core.fetch.transports import Transport
 
 FIRST_BYTES = 1 << 16
 MOST_BYTES = 1 << 22
 _SMALL_BYTES = 1 << 18  # of a piece, as long as it may be that only the head of the file is wanted
 _HEAD_BYTES = 5 << 18
-_WITNESS_BYTES = 1 << 10  # come twice where nothing else tells of a change
 
 
 class Pieces:
@@ -89,13 +89,19 @@ class Pieces:
 
     def _ask(self, start: int, count: int) -> None:
         stop = min(self.version.size, start + min(max(count, FIRST_BYTES), MOST_BYTES))
-        witness = self._data[-_WITNESS_BYTES:] if not self.version.tag and start == self._stop else memoryview(b"")
+        witness = self._data[-WITNESS_BYTES:] if not self.version.tag and start == self._stop else memoryview(b"")
         patience = Patience(self._transport.name, stop - start)
 
         def work() -> Bytes:
+            cache = RangeCache.of_settings() if self.version.tag else None
+            key = RangeCache.key(self._transport.url, self.version.tag, start, stop)
+            if cache is not None and (kept := cache.get(key, stop - start)) is not None:
+                return kept
             (data,), _ = self._transport.get_ranges([(start - len(witness), stop)], self.version, patience)
             if data[: len(witness)] != witness:
                 raise FileChangedError(self._transport.name)
+            if cache is not None:
+                cache.put(key, data)
             return memoryview(data)[len(witness) :]
 
         self._ahead = start, stop, patience, SHARED.submit(work)

@@ -13,6 +13,8 @@ from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChan
 Range: TypeAlias = tuple[int, int]
 Bytes: TypeAlias = "bytes | memoryview"
 
+WITNESS_BYTES = 1 << 10  # that come twice where nothing tells the version of a file
+
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:

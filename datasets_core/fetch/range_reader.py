@@ -12,9 +12,11 @@ from typing import Any
 from datasets_core.errors import DownloadError, FileChangedError
 from datasets_core.fetch.daemons import SHARED, Job, Patience
 from datasets_core.fetch.range_cache import RangeCache
-from datasets_core.fetch.range_file import Bytes, FileVersion, LocalRanges, Range, check_ranges, check_same
+from datasets_core.fetch.range_file import WITNESS_BYTES, Bytes, FileVersion, LocalRanges, Range, check_ranges, check_same
 from datasets_core.fetch.range_plan import Merged, cut, merged
 from datasets_core.fetch.transports import NoRangesError, Transport
+
+_MOST_EDGES = 256
 
 
 class TransportRanges:
@@ -35,6 +37,8 @@ class TransportRanges:
 
     def _begin(self) -> None:
         self._local: LocalRanges | None = None
+        self._sample = (0, b"")  # of what came first: another version would have other bytes there
+        self._edges: dict[int, bytes] = {}  # the bytes before a place, of a file without a tag
         self._lock, self._whole_lock = threading.Lock(), threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -78,7 +82,10 @@ class TransportRanges:
             return self.read([(start, known.size)])[0]
         if self._local is None:
             try:
-                return self._fetched([(-count, 0)])[0]
+                found = self._fetched([(-count, 0)])[0]
+                assert self._held is not None
+                self._sample = max(0, self._held.size - count), bytes(found[:WITNESS_BYTES])
+                return found
             except NoRangesError as error:
                 self._go_whole(error)
         assert self._local is not None
@@ -117,7 +124,9 @@ class TransportRanges:
     def _kept_or_fetched(self, parts: list[Range]) -> list[Bytes]:
         """The bytes of each part, from the disk cache if there is one."""
         cache, version = RangeCache.of_settings(), self._told or self._held
-        if cache is None or version is None or not version.tag:
+        if version is None or not version.tag:
+            return self._compared(parts)
+        if cache is None:
             return self._fetched(parts)
         keys = [cache.key(self._transport.url, version.tag, *part) for part in parts]
         found: list[Bytes | None] = [cache.get(key, stop - start) for key, (start, stop) in zip(keys, parts, strict=True)]
@@ -126,6 +135,23 @@ class TransportRanges:
             cache.put(keys[number], data)
             found[number] = data
         return [data for data in found if data is not None]
+
+    def _compared(self, parts: list[Range]) -> list[Bytes]:
+        """The bytes of each part of a file whose server tells no version: what adjoins known bytes comes with some of them."""
+        with self._lock:
+            before = [self._edges.get(start, b"") for start, _ in parts]
+        wanted = [(start - len(known), stop) for known, (start, stop) in zip(before, parts, strict=True)]
+        found: list[Bytes] = []
+        for known, data in zip(before, self._fetched(wanted), strict=True):
+            if data[: len(known)] != known:
+                raise FileChangedError(self.name)
+            found.append(memoryview(data)[len(known) :])
+        with self._lock:
+            for (_, stop), data in zip(parts, found, strict=True):
+                self._edges[stop] = bytes(data[-WITNESS_BYTES:])
+                if len(self._edges) > _MOST_EDGES:
+                    self._edges.pop(next(iter(self._edges)))
+        return found
 
     def _fetched(self, parts: list[Range]) -> list[Bytes]:
         """The bytes of each part, side by side; the first failure calls the others off."""
@@ -139,6 +165,8 @@ class TransportRanges:
                 data, version = patience.waited_for(job, SHARED)
                 self._settled(version)
                 found += data
+            if found and not self._sample[1] and parts[0][0] >= 0:
+                self._sample = parts[0][0], bytes(found[0][:WITNESS_BYTES])
         except BaseException:
             for patience, job in begun:
                 if not job.done.is_set():
@@ -175,6 +203,9 @@ class TransportRanges:
                 if known is not None and known.size != size:
                     reason = f"it changed while it was read: it had {known.size:,} bytes, and has {size:,} now"
                     raise FileChangedError(self.name, reason)
+                start, sample = self._sample
+                if bytes(local.read([(start, start + len(sample))])[0]) != sample:
+                    raise FileChangedError(self.name)
                 self._held = self._held or error.version or FileVersion(size, "")
                 self._local = local
             return self._held or FileVersion(0, "")

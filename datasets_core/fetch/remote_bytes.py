@@ -20,7 +20,7 @@ from datasets_core.fetch.http import TransientError
 from datasets_core.fetch.http_ranges import HttpTransport, is_encoded, part_of, size_without, version_in
 from datasets_core.fetch.one_response import OneResponse
 from datasets_core.fetch.pieces import FIRST_BYTES, Pieces
-from datasets_core.fetch.range_file import FileVersion
+from datasets_core.fetch.range_file import WITNESS_BYTES, FileVersion
 from datasets_core.fetch.transfer import HttpSource
 from datasets_core.fetch.transports import NoRangesError, Transport
 from datasets_core.redact import redact
@@ -88,6 +88,7 @@ class PartedBytes(io.RawIOBase):
         self._pieces: Pieces | None = None
         self._file: BinaryIO | None = None
         self._digest, self._is_checked = Digest(), False
+        self._sample: tuple[int, bytes] | None = None  # of what was given first: another version would have other bytes there
 
     @property
     def name(self) -> str:
@@ -172,13 +173,18 @@ class PartedBytes(io.RawIOBase):
         if self._file is None and here < len(self._kept):
             return bytes(memoryview(self._kept)[here : here + count])
         if self._file is None:
-            self._go_to(here)
-        if self._file is not None:
-            self._file.seek(here)
-            return self._file.read(count)
-        data = self._at(here, count)[:count]
-        self._passed(here, data)
-        return data
+            try:
+                self._go_to(here)
+                if self._file is None:
+                    data = self._at(here, count)[:count]
+                    self._sample = self._sample or (here, bytes(data[:WITNESS_BYTES]))
+                    self._passed(here, data)
+                    return data
+            except NoRangesError:  # though there were some before
+                self._go_local()
+        assert self._file is not None
+        self._file.seek(here)
+        return self._file.read(count)
 
     def _at(self, place: int, count: int) -> memoryview:
         """The bytes from a place on, as many as are at hand of those that are wanted, or more; none at the end."""
@@ -229,7 +235,9 @@ class PartedBytes(io.RawIOBase):
         try:
             while again.num_bytes < read and (data := file.read(min(1 << 20, read - again.num_bytes))):
                 again.update(data)
-            if again.record() != self._digest.record():
+            start, sample = self._sample or (0, b"")
+            file.seek(start)
+            if again.record() != self._digest.record() or file.read(len(sample)) != sample:
                 raise FileChangedError(self.name)
         except BaseException:
             file.close()

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from datasets_core import config
 from datasets_core.errors import FileChangedError
 from datasets_core.fetch.pieces import MOST_BYTES, Pieces
 from datasets_core.fetch.range_file import FileVersion
@@ -15,7 +16,7 @@ KIB = 1 << 10
 class Memory:
     """A transport that notes what is asked for."""
 
-    name = "a.bin"
+    name, url = "a.bin", "test://a.bin"
 
     def __init__(self, body=BODY):
         self.body, self.asked = body, []
@@ -81,3 +82,11 @@ def test_without_a_tag_a_piece_is_compared_with_the_one_before():
     transport.body = BODY[::-1]
     with pytest.raises(FileChangedError):
         _read(pieces, 0, len(BODY))
+
+
+def test_pieces_are_kept_on_the_disk_where_that_is_wished(tmp_path):
+    with config.using(stream_cache_bytes=100 << 20, cache_dir=tmp_path):
+        for transport in (first := Memory(), second := Memory()):
+            assert _read(Pieces(transport, FileVersion(len(BODY), "v")), 0, 3 << 20) == BODY[: 3 << 20]
+    assert first.asked
+    assert second.asked == []
