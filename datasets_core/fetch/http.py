@@ -14,8 +14,9 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from datasets_core._version import __version__
@@ -24,6 +25,9 @@ from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError
 from datasets_core.fetch.host_pauses import HostPauses
 from datasets_core.fetch.retry import pause_asked
 from datasets_core.redact import redact, redact_text
+
+if TYPE_CHECKING:
+    import ssl
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _MOST_REDIRECTS = 10
