@@ -332,15 +332,23 @@ class _Reader:
 
     def _probe(self, data: bytes) -> list[list[str]]:
         """The fields of the first records that are not blank."""
-        records: list[list[str]] = []
+        parts: list[bytes] = []
         at = 0
         for number, end in enumerate(self._form.grammar.ends(data), self._record):
             if not _is_blank(data[at:end]) and not _skips(self._form.skip_records, number):
-                records.append(next(self._form.split(self._decode(data[at:end], skipped=at)), []))
+                parts.append(data[at:end])
             at = end
-            if len(records) == _PROBED_RECORDS:
+            if len(parts) == _PROBED_RECORDS:
                 break
-        return records
+        try:
+            text = b"".join(parts).decode()
+        except UnicodeDecodeError:
+            self._decode(data[:at])
+            raise
+        found = list(self._form.split(text))
+        if len(found) == len(parts):
+            return found
+        return [next(self._form.split(part.decode()), []) for part in parts]
 
     def _is_blank_record(self, record: bytes) -> bool:
         return self._form.skip_blank and _is_blank(record)

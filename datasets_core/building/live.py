@@ -34,10 +34,12 @@ from datasets_core.errors import (
 )
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
+from datasets_core.files import is_url, join
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import ALL, ReadInstruction, SplitPart
 from datasets_core.redact import redact
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.index_cache import IndexCache
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.iterable_group import IterableDatasetDict
 from datasets_core.stream.plan import Plan
@@ -70,7 +72,7 @@ class LiveSplits:
         self._blocks: list[SplitBlocks | None] = []
         self.heads: dict[str, pa.Schema] = {}
         self.begun: dict[str, Begun] = {}
-        self.marks = KeptMarks(partial(_told, builder))
+        self.marks = KeptMarks(partial(_told, builder), _cache_of(builder))
 
     @property
     def names(self) -> list[str]:
@@ -254,7 +256,7 @@ class LiveSplits:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.builder, self._paths, self._timeout, self._manager, self._named, self.heads = unpacked(state["packed"])
         self.one_piece, self.tables, self._unread, self._blocks, self.begun = {}, {}, set(self._named or ()), [], {}
-        self.marks = KeptMarks(partial(_told, self.builder))
+        self.marks = KeptMarks(partial(_told, self.builder), _cache_of(self.builder))
 
 
 def _told(builder: Builder) -> str:
@@ -263,6 +265,12 @@ def _told(builder: Builder) -> str:
     return Hasher.hash(
         [builder.hash, builder.config_id, str(builder.version), None if features is None else features.to_dict()]
     )
+
+
+def _cache_of(builder: Builder) -> IndexCache:
+    """Where it is kept how rows lie in files: in the cache of the builder, if that is on this disk."""
+    root = builder.cache_root
+    return IndexCache.of_settings() if is_url(root) else IndexCache(join(root, "row_indexes"))
 
 
 def _signed(builder: Builder, split: str, count: int) -> list[Any]:

@@ -203,10 +203,11 @@ class KeptMarks:
 
     Args:
         name: tells the dataset, and how it is read, from others; asked for once.
+        cache: keeps them.
     """
 
-    def __init__(self, name: Callable[[], str]) -> None:
-        self._name = name
+    def __init__(self, name: Callable[[], str], cache: IndexCache) -> None:
+        self._name, self._cache = name, cache
         self._files: dict[tuple[str, int], FileMarks] = {}
         self._small: dict[str, dict[int, FileMarks]] = {}
         self._unkept: dict[str, int] = {}
@@ -233,7 +234,7 @@ class KeptMarks:
         if found is None or not found.is_new or sys.is_finalizing():  # a walk that ends with its process opens nothing
             return
         if found.marks:
-            IndexCache.of_settings().put(self._key(split, index), found.to_bytes())
+            self._cache.put(self._key(split, index), found.to_bytes())
             found.is_new = False
             return
         self._unkept[split] = self._unkept.get(split, 0) + 1
@@ -243,7 +244,7 @@ class KeptMarks:
     def drop(self, split: str, index: int) -> None:
         """Forget those of a file that is another one now."""
         self._files[split, index] = FileMarks()
-        IndexCache.of_settings().drop(self._key(split, index))
+        self._cache.drop(self._key(split, index))
         if self._small.get(split, {}).pop(index, None) is not None:
             self._keep_small(split)
 
@@ -261,10 +262,10 @@ class KeptMarks:
                 known[index], found.is_new = found, False
         self._unkept[split] = 0
         stored = {str(index): found.to_json() for index, found in known.items()}
-        IndexCache.of_settings().put(self._key(split, "counts"), json.dumps(stored).encode())
+        self._cache.put(self._key(split, "counts"), json.dumps(stored).encode())
 
     def _read(self, key: str, understood: Callable[[bytes], T]) -> T | None:
-        kept = IndexCache.of_settings().get(key)
+        kept = self._cache.get(key)
         if kept is None:
             return None
         try:

@@ -38,7 +38,9 @@ class LiveTables:
         if not self._is_fixed and known is not None:
             self._features = Features.from_arrow_schema(known)
         self._origin: str | None = None
-        self._told: tuple[Features, str | None] | None = None
+        self._known: pa.Schema | None = known if self._features is not None and not self._is_fixed else None
+        self._told: str | None = None
+        self._seen: pa.Schema | None = None  # of the table before
 
     def batches(self, table: Any, source: str | None, row: int) -> Iterator[pa.RecordBatch]:
         """The rows of a table.
@@ -69,25 +71,27 @@ class LiveTables:
     @property
     def known(self) -> pa.Schema | None:
         """The types of the tables so far, where no features were given."""
-        return None if self._is_fixed or self._features is None else self._features.arrow_schema
+        return self._known
 
     @property
     def told(self) -> str | None:
         """Those types as a short text."""
-        if self._is_fixed or self._features is None:
-            return None
-        if self._told is None or self._told[0] is not self._features:
-            self._told = self._features, packed(self.known)
-        return self._told[1]
+        if self._told is None:
+            self._told = packed(self._known)
+        return self._told
 
     @property
     def _label(self) -> str:
         return f"split {self._split!r} of {self._builder.label}"
 
     def _widen(self, found: pa.Schema, what: str, row: int) -> None:
+        if self._seen is not None and found.equals(self._seen, check_metadata=True):
+            return
+        self._seen = found
         features = Features.from_arrow_schema(found)
         if self._features is None:
-            self._features, self._origin = features, what
+            self._know(features)
+            self._origin = what
             return
         known, new = self._features.arrow_schema, features.arrow_schema
         if new.equals(known):
@@ -100,7 +104,10 @@ class LiveTables:
             raise self.changed(self._label, row, what) from error
         if not all(_holds(field.type, wider.field(field.name).type) for field in known):
             raise self.changed(self._label, row, what)
-        self._features = Features.from_arrow_schema(wider)
+        self._know(Features.from_arrow_schema(wider))
+
+    def _know(self, features: Features) -> None:
+        self._features, self._known, self._told = features, features.arrow_schema, None
 
     @staticmethod
     def changed(label: str, row: int, file: str | None = None) -> DatasetGenerationError:
