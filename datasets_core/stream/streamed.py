@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -22,7 +23,7 @@ from datasets_core.stream.rank_lanes import RankLanes
 from datasets_core.stream.shown import Shown
 from datasets_core.stream.state import Place, own_lanes, read, saved
 from datasets_core.stream.steps import Step
-from datasets_core.stream.torch_loader import join_torch, worker_share
+from datasets_core.stream.torch_loader import Told, is_being_sent, join_torch, worker_share, worker_walk
 
 
 class Streamed(Known):
@@ -37,6 +38,9 @@ class Streamed(Known):
     _loaded: Place | None
     _cursor: Cursor | None
     _signature: list[list[Any]] | None
+    _told: Told | None = None
+    _heard = 0
+    _loaded_in: int | None = None
 
     @property
     def epoch(self) -> int:
@@ -61,6 +65,8 @@ class Streamed(Known):
         self._epoch, self._is_begun = whole_number("epoch", epoch), False
         if self._loaded is not None and self._loaded.epoch != self._epoch:
             self._loaded = None
+        if self._told is not None and worker_share() is None:
+            self._heard = self._told.choose(self._epoch)
 
     def __iter__(self) -> RowIterator:
         return self._begin(self._rows)
@@ -93,12 +99,24 @@ class Streamed(Known):
 
     def _begin(self, walk: Walk) -> RowIterator:
         """A new iteration: from the state that was loaded on, else from the beginning."""
+        self._hear()
         place = self._next_place() if self._loaded is None else self._own(self._loaded)
         node = self._node_at(place)
         self._loaded, self._epoch, self._is_begun = None, place.epoch, True
         found = RowIterator(self, walk, node, place)
         self._cursor = found.cursor
         return found
+
+    def _hear(self) -> None:
+        """In a worker of a loader: learn which epoch was chosen since, and whether a state is for an earlier walk."""
+        if self._told is None or (walk := worker_walk()) is None:
+            return
+        number, epoch = self._told.chosen
+        if number != self._heard:
+            self._heard = number
+            self.set_epoch(epoch)
+        if self._loaded is not None and self._loaded_in != os.getpid() and not self._told.takes_up(walk):
+            self._loaded = None
 
     def _next_place(self) -> Place:
         """Where an iteration from the beginning begins."""
@@ -164,7 +182,9 @@ class Streamed(Known):
             StreamStateError: it is of another stream, or altered.
         """
         self._loaded = place = self._read(state_dict)
-        self._epoch = place.epoch
+        self._epoch, self._loaded_in = place.epoch, os.getpid()
+        if self._told is not None and worker_share() is None:
+            self._told.load()
 
     def resumed_at(self, state: dict[str, Any]) -> tuple[Node, Place]:
         """The rows, and the place that a state says, for an iteration that goes on there.
@@ -215,13 +235,20 @@ class Streamed(Known):
         return self._like(self._plan.then(step))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cursor": None}
+        told = self._told if is_being_sent() else None
+        return {**self.__dict__, "_cursor": None, "_told": told}
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, _cursor=None, _told=None)
+        return other
 
     @property  # type: ignore[misc]
     def __class__(self) -> type[Self]:
         """The class; whoever asks for it may be torch, which has to know it first."""
         kind = type(self)
-        join_torch(kind)
+        if join_torch(kind) and self._told is None:
+            self._told = Told.to_workers()
         return kind
 
 

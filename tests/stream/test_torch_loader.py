@@ -1,13 +1,16 @@
 """Streams in torch's DataLoader."""
 
+import json
 import pickle
 import subprocess
 import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, IterableDataset
+from datasets_core import Dataset, IterableDataset, audit, merge_states
+from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import StreamStateError
 from datasets_core.stream.plan import Share
 from datasets_core.stream.torch_loader import worker_share
@@ -20,7 +23,7 @@ def _stream(num_shards: int = 1) -> IterableDataset:
 
 
 def _keeps(row: dict[str, Any]) -> bool:
-    return row["a"] % 5 != 0
+    return bool(row["a"] % 5 != 0)
 
 
 def test_torch_takes_a_stream_for_one_of_its_own() -> None:
@@ -47,7 +50,7 @@ def test_workers_share_the_rows(num_shards: int) -> None:
     from torch.utils.data import DataLoader
 
     stream = _stream(num_shards).shuffle(seed=1, buffer_size=10).filter(_keeps)
-    loader: Any = DataLoader(stream, batch_size=3, num_workers=2)  # type: ignore[arg-type]
+    loader: Any = DataLoader(stream, batch_size=3, num_workers=2)  # type: ignore[arg-type,unused-ignore]
 
     found = [row for batch in loader for row in batch["a"].tolist()]
 
@@ -118,3 +121,139 @@ def test_rows_come_as_tensors() -> None:
     }  # fmt: skip
     batch = next(iter(stream.map(lambda row: {"b": [1, 2]}).iter(3)))
     assert {name: tuple(value.shape) for name, value in batch.items()} == {"a": (3,), "b": (3, 2)}
+
+
+# -- whole loaders -------------------------------------------------------------------------------------------------------
+
+
+ROWS = 200
+WANTED = [row for row in range(ROWS) if row % 5]
+
+
+def _shuffled() -> IterableDataset:
+    rows = Dataset.from_dict({"a": list(range(ROWS))}).to_iterable_dataset(4)
+    return rows.shuffle(seed=1, buffer_size=40).filter(_keeps)
+
+
+def _elastic(rank: int = 0, world_size: int = 1) -> IterableDataset:
+    found: IterableDataset = split_dataset_by_node(_shuffled(), rank, world_size)
+    return found
+
+
+def _values(rows: list[dict[str, Any]]) -> list[int]:
+    return [row["a"] for row in rows]
+
+
+def _loader(stream: IterableDataset, workers: int, *, stateful: bool = False, **options: Any) -> Any:
+    if stateful:
+        pytest.importorskip("torchdata")
+        loader: Any = import_module("torchdata.stateful_dataloader").StatefulDataLoader
+    else:
+        loader = import_module("torch.utils.data").DataLoader
+    return loader(stream, batch_size=8, num_workers=workers, collate_fn=_values, **options)
+
+
+def forks(test: Any) -> Any:
+    """A test that has a loader fork workers, about which torch and torchdata have something to say."""
+    for words in ("ignore::DeprecationWarning", "ignore:.*set_vital:UserWarning", "ignore:.*worker processes:UserWarning"):
+        test = pytest.mark.filterwarnings(words)(test)
+    return test
+
+
+@forks
+@pytest.mark.parametrize("make", [_shuffled, _elastic])
+@pytest.mark.parametrize(("workers", "persistent"), [(0, False), (1, False), (2, True), (3, False)])
+def test_an_epoch_of_a_loader_has_every_row_once(make: Any, workers: int, persistent: bool) -> None:
+    loader = _loader(make(), workers, persistent_workers=persistent)
+    first, second = ([row for batch in loader for row in batch] for _ in range(2))
+    assert first == second
+    assert sorted(first) == WANTED
+
+
+@forks
+@pytest.mark.parametrize("make", [_shuffled, _elastic])
+@pytest.mark.parametrize("workers", [0, 2, 3])
+@pytest.mark.parametrize("stops", [(0, 1, 1, 6), (19, 20), (20,)])
+def test_a_loader_goes_on_exactly_and_again(make: Any, workers: int, stops: tuple[int, ...]) -> None:
+    whole = list(_loader(make(), workers, stateful=True))
+    found: list[Any] = []
+    loader = _loader(make(), workers, stateful=True)
+    walk = iter(loader)
+    for stop in stops:
+        found += [next(walk) for _ in range(stop - len(found))]
+        state = json.loads(json.dumps(loader.state_dict()))
+        loader = _loader(make(), workers, stateful=True)
+        loader.load_state_dict(state)
+        walk = iter(loader)
+    assert found + list(walk) == whole
+
+
+@forks
+@pytest.mark.parametrize("workers", [0, 2])
+def test_behind_the_end_of_an_epoch_a_loader_begins_the_next(workers: int) -> None:
+    loader = _loader(_elastic(), workers, stateful=True)
+    whole = list(loader)
+    again = _loader(_elastic(), workers, stateful=True)
+    again.load_state_dict(loader.state_dict())
+    assert list(again) == whole
+    assert list(again) == whole
+
+
+@forks
+def test_ranks_and_workers_of_loaders_change_in_the_middle_of_an_epoch() -> None:
+    state: Any = None
+    found: list[int] = []
+    for world_size, workers in ((2, 2), (3, 0), (1, 3), (4, 1)):
+        states = []
+        for rank in range(world_size):
+            part = _elastic(rank, world_size)
+            if state is not None:
+                part.load_state_dict(state)
+            loader = _loader(part, workers, stateful=True)
+            walk = iter(loader)
+            found += [row for _ in range(3 if world_size < 4 else 100) for row in next(walk, [])]
+            states.append(json.loads(json.dumps(loader.state_dict())))
+        state = merge_states(states)
+    assert sorted(found) == WANTED
+    assert audit([state], _elastic()).is_exactly_once
+
+
+@forks
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_state_that_was_loaded_is_for_one_epoch_of_the_workers(persistent: bool) -> None:
+    stream = _elastic()
+    walk = iter(stream)
+    head = [next(walk)["a"] for _ in range(50)]
+    stream.load_state_dict(walk.state_dict())
+    loader = _loader(stream, 2, persistent_workers=persistent)
+
+    epochs = [[row for batch in loader for row in batch] for _ in range(2)]
+
+    assert sorted(head + epochs[0]) == WANTED
+    assert sorted(epochs[1]) == WANTED
+
+
+@forks
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_workers_that_are_kept_hear_of_another_epoch(context: str) -> None:
+    from torch.utils.data import DataLoader
+
+    stream: Any = split_dataset_by_node(_stream().shuffle(seed=1), 0, 1)
+    loader: Any = DataLoader(stream, 8, num_workers=1, persistent_workers=True, multiprocessing_context=context)
+    found = []
+    for epoch in (0, 1, 0):
+        stream.set_epoch(epoch)
+        found.append([row for batch in loader for row in batch["a"].tolist()])
+    assert found[0] == found[2] != found[1]
+    assert sorted(found[1]) == list(range(40))
+
+
+def test_copies_of_a_stream_tell_their_own_workers() -> None:
+    stream = _stream().shuffle(seed=1)
+    assert _loader(stream, 0).dataset is stream
+    other = stream.with_format("numpy")
+    other.set_epoch(3)
+    assert (stream.epoch, other.epoch) == (0, 3)
+    assert stream._told is not None
+    assert stream._told.chosen == (0, 0)
+    assert pickle.loads(pickle.dumps(stream))._told is None
