@@ -84,13 +84,20 @@ class BlockSource(Generic[Footer]):
         self._expected, self._is_remembered = FileVersion(*version), True
         self._ranges = None
 
-    def forget(self) -> bool:
+    @property
+    def is_remembered(self) -> bool:
+        """See `BlockFile.is_remembered`."""
+        return self._is_remembered
+
+    def forget(self) -> None:
         """See `BlockFile.forget`."""
-        was_remembered, self._is_remembered = self._is_remembered, False
-        IndexCache.of_settings().drop(self._key)
-        self._expected = None
+        if isinstance(self._path, RemoteFile):
+            IndexCache.of_settings().drop(self._key)
+
+    def renew(self) -> None:
+        """See `BlockFile.renew`."""
+        self._expected, self._is_remembered = None, False
         self.release()
-        return was_remembered
 
     def release(self) -> None:
         """See `BlockFile.release`."""
@@ -177,6 +184,7 @@ class BlockSource(Generic[Footer]):
         self._tail = version.size - len(tail), tail
         data = self._footer_bytes(ranges, tail, version.size)
         self._footer = found = self._parsed(data)
+        self._expected = version  # which it is held to when it is opened again
         if cache is not None and version.tag:
             cache.put(self._key, _packed(version, data))
         return found

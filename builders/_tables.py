@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
-from datasets_core.files import is_url
+from datasets_core.files import is_http, is_url
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.patterns import match
 from datasets_core.meta.row_blocks import RowBlocks
@@ -99,6 +100,7 @@ class FileBuilder(ArrowBasedBuilder):
     def _is_told(self, path: str | os.PathLike[str], name: str) -> bool:
         """Whether the name of a file says that it is of the format; of what is elsewhere, one that is compressed does too."""
         is_undone = isinstance(path, RemoteFile) and not self.seeks
+        name = re.split(r"[?#]", name, maxsplit=1)[0] if is_http(name) else name
         return (_plain_name(name) if is_undone else name.lower()).endswith(self._extensions)
 
     def _members_of(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:

@@ -121,8 +121,17 @@ class BlockFile(Protocol):
         """
         ...
 
-    def forget(self) -> bool:
-        """Forget what is known of the file, also on the disk, since it is another one now; whether it was known from there."""
+    @property
+    def is_remembered(self) -> bool:
+        """Whether it is held to a version that is known from an earlier process."""
+        ...
+
+    def forget(self) -> None:
+        """Keep nothing of the file on the disk, since it is another one now."""
+        ...
+
+    def renew(self) -> None:
+        """Be held to no version any more."""
         ...
 
     def release(self) -> None:

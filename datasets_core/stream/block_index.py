@@ -200,15 +200,25 @@ class BlockIndex:
             return
         IndexCache.of_settings().put(key, to_bytes(self._found))
 
-    def forget(self) -> bool:
-        """Forget what is known of all files, as one is another one now; whether that was known from the disk, and not used."""
+    def forget(self, name: str) -> bool:
+        """Forget what was saved of a file that is another one now; whether all files are asked anew, as no row was read yet.
+
+        Args:
+            name: of the file.
+        """
         with self._lock:
+            changed = [file for file in self.files if file.name == name]
+            if not any(file.is_remembered for file in changed):
+                return False
             if (key := self._key) is not None:
                 IndexCache.of_settings().drop(key)
-            remembered = [file.forget() for file in self.files]
-            if self.is_shown or not any(remembered):
+            for file in changed:
+                file.forget()
+            logger.warning("%s has changed since its index was saved, which is dropped.", name)
+            if self.is_shown:
                 return False
-            logger.warning("Files of %s have changed since their index was saved; it is made anew.", self.files[0].name)
+            for file in self.files:
+                file.renew()
             self._begin()
             self._is_looked_up = True
             return True

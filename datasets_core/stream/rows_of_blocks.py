@@ -181,12 +181,12 @@ class RowsOfBlocks(OneOrder):
         """See `RowsByPlace.read`."""
         if not len(places):
             return self._fit().empty()
-        try:
-            return self._read(places)
-        except FileChangedError:
-            if not self._forget():
-                raise
-            return self._read(places)
+        while True:
+            try:
+                return self._read(places)
+            except FileChangedError as error:
+                if not self._forget(error.url):
+                    raise
 
     def _read(self, places: Ints) -> pa.RecordBatch:
         reader, fit = self._reader(), self._fit()
@@ -243,13 +243,13 @@ class RowsOfBlocks(OneOrder):
         pieces = partial(fit.pieces, file, inside, found, index.first_of(block))
         return Wanted(file, inside, found.columns, rows, decoded if size is None else size, pieces)
 
-    def _forget(self) -> bool:
-        """Whether files that changed are to be asked again: they were known from an earlier process, and no row was read."""
+    def _forget(self, name: str) -> bool:
+        """Whether a file that changed, and was known from an earlier process, is asked again, since no row was read yet."""
         if self._own.reader is not None:
             self._own.reader.close()
         self._own.reader = None
         indexes = {id(part.index): part.index for part in self.parts}
-        forgotten = [index.forget() for index in indexes.values()]
+        forgotten = [index.forget(name) for index in indexes.values()]
         return any(forgotten)
 
 
