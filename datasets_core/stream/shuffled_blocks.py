@@ -228,6 +228,8 @@ class ShuffledBlocks(PlainLayer):
     def _cut(self, turns: _Turns) -> tuple[Ints, Ints]:
         """Where windows begin, and their numbers; see `_Windows`."""
         sizes = self._sizes()
+        if not len(sizes):
+            return np.zeros(1, np.int64), np.zeros(1, np.int64)
         target, ends = self._target(sizes), turns.ends
         sizes = sizes[turns.numbers]
         borders = np.zeros(1, np.int64)

@@ -69,3 +69,12 @@ def test_a_share_of_a_share_is_a_part_of_it() -> None:
 
 def test_the_first_block_is_small_so_that_rows_come_early() -> None:
     assert next(iter(NODE.blocks(0))).block.num_rows == 4
+
+
+def test_lanes_are_runs_of_rows_and_lists_are_made_within_them() -> None:
+    lanes = [NODES["shuffled"].lane(lane, 4) for lane in range(4)]  # type: ignore[attr-defined]
+    assert [row for lane in lanes for row in _rows(lane, 0, None)] == _rows(NODES["shuffled"], 0, None)
+    assert [lane.num_rows for lane in lanes] == [8, 8, 7, 7]
+    lists = [_rows(NODES["lists"].lane(lane, 4), 0, None) for lane in range(4)]  # type: ignore[attr-defined]
+    assert [len(row["a"]) for row in lists[0] + lists[3]] == [4, 4, 4, 3]
+    assert [number for lane in lists for row in lane for number in row["a"]] == list(range(30))

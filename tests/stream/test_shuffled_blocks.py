@@ -181,3 +181,11 @@ def test_memory_is_some_numbers_for_each_block() -> None:
     kept, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert kept < 100_000 * 20 and peak < 100_000 * 100
+
+
+def test_no_blocks_have_no_rows() -> None:
+    nothing = RowBlocks.of([])
+    for layer in (ShuffledBlocks(nothing, 1), BlocksInTurn(nothing, 1), ShuffledBlocks(nothing, 1, lanes=3)):
+        structure = layer.structure(nothing, 0)
+        assert (layer.num_rows, _all(layer)) == (0, [])
+        assert structure is not None and structure.num_rows == 0
