@@ -130,9 +130,9 @@ class Cut(PlainLayer):
         """
         if all(run.step == 1 for run in self.runs):
             return blocks.cut(self.runs)
-        if len(self.runs) > 1 or self.runs[0].step < 1:
+        run, *others = self.runs
+        if others or run.step < 1:
             return None
-        run = self.runs[0]
         borders = np.concatenate([np.zeros(1, np.int64), blocks.ends])
         rows = np.diff(np.clip(-((run.start - borders) // run.step), 0, _length(run)))
         return RowBlocks.of(rows, blocks.sizes, blocks.files, is_indexed=blocks.is_indexed)
