@@ -109,9 +109,10 @@ class _Reader:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         form, begins = self._form, self._begins
-        how = {"encoding": form.encoding, "errors": form.encoding_errors}
-        with text_reader(self._source, "csv", encoding=form.encoding, errors=form.encoding_errors, mark=begins) as text:
-            grid = None if self._first_bytes is None else Grid.of(text, begins, first_bytes=self._first_bytes)
+        how: dict[str, Any] = {"encoding": form.encoding, "errors": form.encoding_errors}
+        wanted = 0 if self._first_bytes is None else max(self._first_bytes, Grid.STEP_BYTES)
+        with text_reader(self._source, "csv", **how, mark=begins, first_bytes=wanted) as text:
+            grid = None if self._first_bytes is None else Grid.of(text, begins, first_bytes=wanted)
             self._blocks = RecordBlocks(text, form.grammar, _BLOCK_BYTES, **how, grid=grid)
             blocks = iter(self._blocks)
             if begins is not None:

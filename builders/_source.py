@@ -20,10 +20,12 @@ from datasets_core.fetch.decompress import decompressed, open_decompressed
 from datasets_core.fetch.members import Budget
 from datasets_core.fetch.ranges import FileVersion, RangeFile
 from datasets_core.fetch.remote import RemoteFile
+from datasets_core.fetch.remote_bytes import PartedBytes
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_of, looks_like_html
 
 _FIRST_BYTES = 1 << 16
 _PASSED_BYTES = 1 << 20
+_PACKED = 3  # times as many bytes come of compressed text, or more
 _MOST_AHEAD_BYTES = 4 << 20
 _BINARY = {
     b"PAR1": "a Parquet file",
@@ -83,10 +85,14 @@ class Source:
         """The file's bytes, decompressed if its first bytes say that it is compressed."""
         return self.opened()[0]
 
-    def opened(self) -> tuple[ByteStream, TextFile]:
-        """The file's bytes as `open` gives them; and which version they are of, and how it is compressed."""
+    def opened(self, first_bytes: int = 0) -> tuple[ByteStream, TextFile]:
+        """The file's bytes as `open` gives them; and which version they are of, and how it is compressed.
+
+        Args:
+            first_bytes: so many are wanted in any case, when it is not compressed.
+        """
         if self.remote is not None:
-            return self._opened(self.remote)
+            return self._opened(self.remote, first_bytes)
         handle = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
         kind = kind_of(handle.read(HEAD_BYTES))
         handle.seek(0)
@@ -125,9 +131,12 @@ class Source:
             raise
         return handle
 
-    def _opened(self, remote: RemoteFile) -> tuple[ByteStream, TextFile]:
+    def _opened(self, remote: RemoteFile, first_bytes: int) -> tuple[ByteStream, TextFile]:
         handle = cast(BinaryIO, remote.open("rb"))
         try:
+            if first_bytes and isinstance(raw := getattr(handle, "raw", None), PartedBytes):
+                is_packed = os.path.splitext(self.name.lower())[1][1:] in COMPRESSIONS
+                raw.expect(first_bytes // _PACKED if is_packed else first_bytes)
             kind = kind_of(handle.read(HEAD_BYTES))
             handle.seek(0)
             size, tag = _remote_version(handle)
@@ -272,9 +281,10 @@ def text_reader(
     errors: str | None = None,
     web_page_is_data: bool = False,
     mark: Mark | None = None,
+    first_bytes: int = 0,
 ) -> TextBytes:
     """The file as UTF-8 bytes without a byte order mark, sniffed; or from a mark on, as it was when that was made."""
-    return TextBytes(source, wanted, encoding or "utf-8", errors or "strict", web_page_is_data, mark)
+    return TextBytes(source, wanted, encoding or "utf-8", errors or "strict", web_page_is_data, mark, first_bytes)
 
 
 class TextBytes:
@@ -287,7 +297,14 @@ class TextBytes:
     """
 
     def __init__(
-        self, source: Source, wanted: str, encoding: str, errors: str, web_page_is_data: bool, mark: Mark | None = None
+        self,
+        source: Source,
+        wanted: str,
+        encoding: str,
+        errors: str,
+        web_page_is_data: bool,
+        mark: Mark | None = None,
+        first_bytes: int = 0,
     ) -> None:
         self.source = source
         self._decode: Callable[[bytes, bool], bytes] | None = None
@@ -299,7 +316,7 @@ class TextBytes:
             self._first, self.at, self.file = b"", mark.at, mark.file
             return
         plain = is_utf8(encoding, source) and errors == "strict"
-        self._handle, file = source.opened()
+        self._handle, file = source.opened(first_bytes)
         try:
             self._first = _fill(self._handle, _FIRST_BYTES)
             if is_utf8(encoding, source):

@@ -256,7 +256,8 @@ class JsonReader:
     ) -> Iterator[tuple[LineBlock, TextFile | None]]:
         options = self._options
         form = None if mark is None else mark.reader["form"]
-        with text_reader(source, "json", encoding=options.encoding, errors=options.encoding_errors, mark=mark) as text:
+        how: dict[str, Any] = {"encoding": options.encoding, "errors": options.encoding_errors, "mark": mark}
+        with text_reader(source, "json", **how, first_bytes=max(first_bytes, Grid.STEP_BYTES)) as text:
             grid = Grid.of(text, mark, first_bytes=first_bytes)
             for block in line_blocks(text, field=options.field, by_brackets=by_brackets, grid=grid, form=form):
                 yield block, text.file

@@ -96,8 +96,9 @@ def text_blocks(
         mark: where to begin.
     """
     name = next(iter(options.features)) if options.features else "text"
-    encoding, errors = options.encoding, options.encoding_errors
-    with text_reader(source, "text", encoding=encoding, errors=errors, web_page_is_data=True, mark=mark) as text:
+    how: dict[str, Any] = {"encoding": options.encoding, "errors": options.encoding_errors, "mark": mark}
+    first_bytes = Grid.STEP_BYTES if is_live else 0
+    with text_reader(source, "text", web_page_is_data=True, first_bytes=first_bytes, **how) as text:
         block_bytes = max(min(options.chunksize, _BLOCK_BYTES), 1)
         blocks = _Lines(text, Grid.of(text, mark) if is_live else None, block_bytes)
         if options.sample_by == "line":

@@ -19,7 +19,7 @@ from datasets_core.fetch.daemons import SHARED, Patience
 from datasets_core.fetch.http import TransientError
 from datasets_core.fetch.http_ranges import HttpTransport, is_encoded, part_of, size_without, version_in
 from datasets_core.fetch.one_response import OneResponse
-from datasets_core.fetch.pieces import FIRST_BYTES, Pieces
+from datasets_core.fetch.pieces import FIRST_BYTES, MOST_BYTES, Pieces
 from datasets_core.fetch.range_file import WITNESS_BYTES, FileVersion
 from datasets_core.fetch.transfer import HttpSource
 from datasets_core.fetch.transports import NoRangesError, Transport
@@ -89,6 +89,11 @@ class PartedBytes(io.RawIOBase):
         self._file: BinaryIO | None = None
         self._digest, self._is_checked = Digest(), False
         self._sample: tuple[int, bytes] | None = None  # of what was given first: another version would have other bytes there
+        self._first_bytes = FIRST_BYTES
+
+    def expect(self, count: int) -> None:
+        """Say, before anything is read, that so many bytes from the beginning are wanted: they come with the first answer."""
+        self._first_bytes = min(max(count, FIRST_BYTES), MOST_BYTES)
 
     @property
     def name(self) -> str:
@@ -295,8 +300,9 @@ class RemoteBytes(PartedBytes):
     def _open(self) -> None:
         if self._pieces is not None or self._answer is not None or self._file is not None:
             return
-        patience = Patience(self.name, FIRST_BYTES)
-        version, first, answer = patience.waited_for(SHARED.submit(lambda: self._begun(patience)), SHARED)
+        patience = Patience(self.name, self._first_bytes)
+        start = self._position if self._position > _READ_OVER_BYTES and not self._is_whole else 0
+        version, first, answer = patience.waited_for(SHARED.submit(lambda: self._begun(start, patience)), SHARED)
         size, expected = answer.size if answer is not None else version and version.size, self._wanted.expected.num_bytes
         if (answer is None and version is None) or (None not in (size, expected) and size != expected):
             if answer is not None:
@@ -305,16 +311,17 @@ class RemoteBytes(PartedBytes):
         elif answer is not None:
             self._answer, self._digest = answer, answer.digest
         elif version is not None:
-            self._pieces = Pieces(self._transport, version, first)
+            self._pieces = Pieces(self._transport, version, first, start)
             self._check_end()
 
-    def _begun(self, patience: Patience) -> tuple[FileVersion | None, bytes, OneResponse | None]:
-        """Version and first bytes; or the one answer of a server without parts; or neither, where only all of it will do."""
+    def _begun(self, place: int, patience: Patience) -> tuple[FileVersion | None, bytes, OneResponse | None]:
+        """Version and the bytes from a place on; or the one answer of a server without parts; or neither, where only all of it will do."""
         failures = 0
         while True:
             try:
                 with ExitStack() as stack:
-                    response = self._http.opened(stack, f"bytes=0-{FIRST_BYTES - 1}", None, patience)
+                    stop = place + self._first_bytes
+                    response = self._http.opened(stack, f"bytes={place}-{stop - 1}", None, patience)
                     if is_encoded(response):
                         return None, b"", None
                     if response.status == 200:
@@ -322,9 +329,9 @@ class RemoteBytes(PartedBytes):
                     if response.status == 416:
                         return version_in(response, size_without(response) or 0), b"", None
                     start, last, size = part_of(response)
-                    if start or last >= FIRST_BYTES or last >= size:
+                    if start != place or last >= min(stop, size):
                         raise TransientError("the server answers with another part than the one asked for")
-                    return version_in(response, size), _all_of(response.chunks(), last + 1, patience), None
+                    return version_in(response, size), _all_of(response.chunks(), last + 1 - start, patience), None
             except TransientError as error:
                 failures += 1
                 self._http.failed(error, failures, patience)
