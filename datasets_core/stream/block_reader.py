@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +16,7 @@ from datasets_core.meta.row_blocks import Ints
 from datasets_core.stream.block_fetches import BlockFetches, Key, Wanted
 
 _DECODED_SHARE = 0.75  # of the memory; the rest is for what is fetched ahead
+_KEPT_SHARE = 0.125  # of the memory, for blocks that are behind what is read
 _LOCAL_BYTES = 16 << 20  # of a block on this disk that is read at once; larger ones are read as they are decoded
 _LARGEST_SHARE = 0.125  # of the memory, that one block elsewhere may take which is fetched at once
 
@@ -23,14 +24,14 @@ _LARGEST_SHARE = 0.125  # of the memory, that one block elsewhere may take which
 class _Decoded:
     """A block, as far as it is decoded."""
 
-    __slots__ = ("ends", "fetched_bytes", "iterator", "nbytes", "next", "num_rows", "pieces")
+    __slots__ = ("ends", "fetched_bytes", "iterator", "nbytes", "next", "num_rows", "pieces", "turn")
 
     def __init__(self) -> None:
         self.pieces: dict[int, pa.RecordBatch] = {}
         self.ends: list[int] = []  # the row behind each piece that was ever decoded
         self.iterator: Iterator[pa.RecordBatch] | None = None
         self.next = 0  # the piece that the iterator gives next
-        self.fetched_bytes = self.nbytes = self.num_rows = 0
+        self.fetched_bytes = self.nbytes = self.num_rows = self.turn = 0
 
     @property
     def size(self) -> int:
@@ -66,6 +67,8 @@ class BlockReader:
         self._most_decoded, self._largest = int(budget * _DECODED_SHARE), int(budget * _LARGEST_SHARE)
         self._held: OrderedDict[Key, _Decoded] = OrderedDict()
         self._size = 0  # of all that is held
+        self._kept = int(budget * _KEPT_SHARE)
+        self._turn = 0
         self._fetches = BlockFetches(wanted, budget - self._most_decoded, self._largest)
         self._lock = threading.RLock()
         self.pid = os.getpid()
@@ -78,10 +81,23 @@ class BlockReader:
         self._held.clear()
         self._size = 0
 
-    def expect(self, keys: Iterable[Key]) -> None:
-        """Fetch these blocks, in this order, before they are read."""
+    def expect(self, keys: Collection[Key], far: Iterable[Key] = ()) -> None:
+        """Say which blocks are read next; those that were read some time ago, and are none of them, may go.
+
+        Args:
+            keys: the blocks.
+            far: those of them that are fetched before they are read, in this order.
+        """
         with self._lock:
-            self._fetches.expect(key for key in keys if key not in self._held)
+            self._turn += 1
+            self._fetches.expect(key for key in far if key not in self._held)
+            if self._size > self._kept:
+                wanted = set(keys)
+                passed = [key for key, held in self._held.items() if held.turn < self._turn - 2 and key not in wanted]
+                for key in passed:
+                    held = self._held.pop(key)
+                    self._size -= held.size
+                    held.stop()
 
     def rows(self, key: Key, rows: Ints) -> pa.RecordBatch:
         """Some rows of a block, in the order in which they are asked for.
@@ -94,6 +110,7 @@ class BlockReader:
             if held is None:
                 held = self._held[key] = _Decoded()
             self._held.move_to_end(key)
+            held.turn = self._turn
             first, last = (int(rows[0]), int(rows[-1])) if len(rows) < 2 else (int(rows.min()), int(rows.max()))
             pieces = self._pieces(key, held, first, last)
             self._make_room(key, set(pieces))

@@ -22,7 +22,7 @@ from datasets_core.stream.block_reader import BlockReader, gathered
 from datasets_core.stream.node import Node, Ordered
 from datasets_core.stream.rows_by_place import OneOrder, Origins, RowsByPlace
 
-_MOST_EXPECTED = 512  # blocks that are looked at to be fetched ahead
+_MOST_FETCHED = 512  # blocks that are looked at to be fetched ahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +204,9 @@ class RowsOfBlocks(OneOrder):
             return
         blocks, _ = self._located(places)
         _, firsts = np.unique(blocks, return_index=True)
-        keys = map(_key, blocks[np.sort(firsts)][:_MOST_EXPECTED].tolist())
-        self._reader().expect(key for key in keys if not self.parts[key[0]].index.is_local(key[1]))
+        keys = [_key(block) for block in blocks[np.sort(firsts)].tolist()]
+        far = (key for key in keys[:_MOST_FETCHED] if not self.parts[key[0]].index.is_local(key[1]))
+        self._reader().expect(keys, far)
 
     def near(self, place: int, epoch: int) -> int:
         """See `RowsByPlace.near`."""
