@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import DatasetsCoreError
-from datasets_core.fetch.range_file import RangeFile
+from datasets_core.fetch.range_file import LocalRanges, RangeFile
+from datasets_core.fetch.ranges import ranges_of
+from datasets_core.fetch.remote import RemoteFile
 from datasets_core.meta.row_blocks import Ints
 from datasets_core.stream.block_files import FileIndex
 
@@ -32,11 +34,13 @@ class ArrowBlocks(BlockSource["_Footer"]):
     def is_indexed(self) -> bool:
         """Whether the file has a footer, as streams have none; one that is elsewhere is asked for its last bytes."""
         try:
-            ranges = self._opened()
+            ranges = ranges_of(self._path)
+            if isinstance(self._path, RemoteFile) and not self._path.comes and not isinstance(ranges, LocalRanges):
+                return False  # it is fetched whole when its rows are asked for
             tail = bytes(ranges.tail(TAIL_BYTES))
         except DatasetsCoreError:  # which is raised when its rows are asked for
             return False
-        self._tail = ranges.version().size - len(tail), tail
+        self._ranges, self._tail = ranges, (ranges.version().size - len(tail), tail)
         return tail.endswith(_MAGIC)
 
     # -- the footer ----------------------------------------------------------------------------------------------------
