@@ -20,13 +20,14 @@ class Pieces:
     Args:
         transport: the way to the file.
         version: of the file.
-        first: its first bytes, as far as they came already.
+        first: bytes that came already.
+        start: their place.
     """
 
-    def __init__(self, transport: Transport, version: FileVersion, first: Bytes = b"") -> None:
+    def __init__(self, transport: Transport, version: FileVersion, first: Bytes = b"", start: int = 0) -> None:
         self._transport, self.version = transport, version
-        self._start, self._data = 0, memoryview(first)
-        self._begun = 0  # where reading in order began
+        self._start, self._data = start, memoryview(first)
+        self._begun = start  # where reading in order began
         self._ahead: tuple[int, int, Patience, Job[Bytes]] | None = None
 
     def at(self, place: int, count: int = 0) -> memoryview:

@@ -20,7 +20,7 @@ from datasets_core.fetch.http import TransientError
 from datasets_core.fetch.http_ranges import HttpTransport, is_encoded, part_of, size_without, version_in
 from datasets_core.fetch.one_response import OneResponse
 from datasets_core.fetch.pieces import FIRST_BYTES, MOST_BYTES, Pieces
-from datasets_core.fetch.range_file import WITNESS_BYTES, FileVersion
+from datasets_core.fetch.range_file import WITNESS_BYTES
 from datasets_core.fetch.transfer import HttpSource
 from datasets_core.fetch.transports import NoRangesError, Transport
 from datasets_core.redact import redact
@@ -302,20 +302,25 @@ class RemoteBytes(PartedBytes):
             return
         patience = Patience(self.name, self._first_bytes)
         start = self._position if self._position > _READ_OVER_BYTES and not self._is_whole else 0
-        version, first, answer = patience.waited_for(SHARED.submit(lambda: self._begun(start, patience)), SHARED)
-        size, expected = answer.size if answer is not None else version and version.size, self._wanted.expected.num_bytes
-        if (answer is None and version is None) or (None not in (size, expected) and size != expected):
-            if answer is not None:
-                answer.close()
+        found = patience.waited_for(SHARED.submit(lambda: self._begun(start, patience)), SHARED)
+        size = found.version.size if isinstance(found, Pieces) else None if found is None else found.size
+        if found is None or (None not in (size, self._wanted.expected.num_bytes) and size != self._wanted.expected.num_bytes):
+            if isinstance(found, OneResponse):
+                found.close()
             self._go_local()  # which undoes an encoding, or complains
-        elif answer is not None:
-            self._answer, self._digest = answer, answer.digest
-        elif version is not None:
-            self._pieces = Pieces(self._transport, version, first, start)
+        elif isinstance(found, OneResponse):
+            self._answer, self._digest = found, found.digest
+        else:
+            self._pieces = found
             self._check_end()
 
-    def _begun(self, place: int, patience: Patience) -> tuple[FileVersion | None, bytes, OneResponse | None]:
-        """Version and the bytes from a place on; or the one answer of a server without parts; or neither, where only all of it will do."""
+    def _begun(self, place: int, patience: Patience) -> Pieces | OneResponse | None:
+        """What comes: pieces, the first of which is here; one answer, of a server without parts; None, where only all will do.
+
+        Args:
+            place: where they begin, if there are any there.
+            patience: waits.
+        """
         failures = 0
         while True:
             try:
@@ -323,15 +328,20 @@ class RemoteBytes(PartedBytes):
                     stop = place + self._first_bytes
                     response = self._http.opened(stack, f"bytes={place}-{stop - 1}", None, patience)
                     if is_encoded(response):
-                        return None, b"", None
+                        return None
                     if response.status == 200:
-                        return None, b"", OneResponse(self._http, response, stack.pop_all())
+                        return OneResponse(self._http, response, stack.pop_all())
                     if response.status == 416:
-                        return version_in(response, size_without(response) or 0), b"", None
+                        size = size_without(response)
+                        if size is not None or not place:
+                            return Pieces(self._transport, version_in(response, size or 0))
+                        place = 0  # it does not say how much there is
+                        continue
                     start, last, size = part_of(response)
                     if start != place or last >= min(stop, size):
                         raise TransientError("the server answers with another part than the one asked for")
-                    return version_in(response, size), _all_of(response.chunks(), last + 1 - start, patience), None
+                    data = _all_of(response.chunks(), last + 1 - start, patience)
+                    return Pieces(self._transport, version_in(response, size), data, start)
             except TransientError as error:
                 failures += 1
                 self._http.failed(error, failures, patience)

@@ -174,6 +174,21 @@ def test_another_version_is_no_other_part(site, wanted):
             data.read(5)
 
 
+def test_who_begins_far_behind_asks_for_nothing_before(site, wanted):
+    with open_remote(wanted()) as data:
+        data.seek(1_400_000)
+        assert data.read(50_000) == BODY[1_400_000:1_450_000]
+    assert site.heads("range") == ["bytes=1400000-1465535"]
+
+
+def test_who_begins_behind_the_end_is_told_that_it_is(wanted):
+    with open_remote(wanted()) as data:
+        data.seek(9_000_000)
+        assert data.read(5) == b""
+        data.seek(-5, os.SEEK_END)
+        assert data.read() == BODY[-5:]
+
+
 @pytest.mark.parametrize("page", [{}, {"is_ranged": False}, {"has_length": False}])
 def test_any_place_holds_its_bytes(wanted, page):
     chosen = random.Random(7)
