@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from datasets_core import load_dataset
 from datasets_core.building.file_counts import FileCounts
 from datasets_core.meta.row_blocks import RowBlocks
 
@@ -76,3 +79,53 @@ def test_blocks_of_footers_count_where_all_their_rows_came() -> None:
         blocks = each.blocks()
         assert blocks is not None and blocks.is_indexed is is_indexed
         assert blocks.rows.tolist() == ([2, 3, 4] if is_indexed else [count for count in rows if count])
+
+
+ROWS = [5, 0, 9, 1]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, list[str]]:
+    made: dict[str, list[str]] = {"parquet": [], "arrow": [], "json": []}
+    for number, rows in enumerate(ROWS):
+        for kind in made:
+            path = tmp_path / f"{number}.{kind}"
+            if kind == "parquet":
+                pq.write_table(table(rows), path, row_group_size=4)
+            elif kind == "arrow":
+                with pa.ipc.new_file(path, table(rows).schema) as sink:
+                    sink.write_table(table(rows), max_chunksize=4)
+            else:
+                path.write_text("".join(f'{{"a": {row}}}\n' for row in range(rows)))
+            made[kind].append(str(path))
+    return made
+
+
+def recorded(kind: str, files: dict[str, list[str]], folder: Path, **options: Any) -> RowBlocks | None:
+    dataset = load_dataset(kind, data_files=files[kind], split="train", cache_dir=str(folder / "cache"), **options)
+    structure = dataset._table.structure
+    return None if structure is None else structure.blocks()
+
+
+@pytest.mark.parametrize("options", [{}, {"num_proc": 4}, {"columns": ["a"]}], ids=["plain", "num_proc", "columns"])
+def test_row_groups_are_recorded_however_a_build_runs(
+    options: dict[str, Any], files: dict[str, list[str]], tmp_path: Path
+) -> None:
+    blocks = recorded("parquet", files, tmp_path, **options)
+    groups = [pq.ParquetFile(path).metadata.row_group(k) for path, k in zip(files["parquet"], [0, 0, 0, 0], strict=True)]
+    assert blocks is not None and blocks.is_indexed and blocks.num_files == 4
+    assert (blocks.rows.tolist(), blocks.files.tolist()) == ([4, 1, 4, 4, 1, 1], [0, 0, 2, 2, 2, 3])
+    assert blocks.sizes[0] == groups[0].total_byte_size
+
+
+def test_record_batches_are_recorded_and_files_of_text_by_their_rows(files: dict[str, list[str]], tmp_path: Path) -> None:
+    batches, lines = recorded("arrow", files, tmp_path), recorded("json", files, tmp_path)
+    assert batches is not None and batches.is_indexed and batches.rows.tolist() == [4, 1, 4, 4, 1, 1]
+    assert lines is not None and not lines.is_indexed
+    assert (lines.rows.tolist(), lines.files.tolist(), lines.num_files) == ([5, 9, 1], [0, 2, 3], 4)
+
+
+def test_rows_that_are_left_out_leave_rows_by_file(files: dict[str, list[str]], tmp_path: Path) -> None:
+    blocks = recorded("parquet", files, tmp_path, filters=[("a", ">", 3)])
+    assert blocks is not None and not blocks.is_indexed
+    assert (blocks.rows.tolist(), blocks.num_files) == ([1, 5], 4)

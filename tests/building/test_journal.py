@@ -1,5 +1,6 @@
 """The journal: what is on the disk counts, what is cut does not."""
 
+import dataclasses
 import hashlib
 import os
 
@@ -12,6 +13,7 @@ from datasets_core.building.keys import KeyRecord
 from datasets_core.building.sorted_runs import Run
 from datasets_core.errors import DatasetDiskError
 from datasets_core.features.order_free import Facts
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.store.layout import JOURNAL_NAME
 from datasets_core.store.manifest import ShardRecord
 
@@ -101,3 +103,14 @@ def test_a_shard_outside_the_folder_is_not_taken_over(tmp_path, written):
     journal.write_text(journal.read_text().replace('"one.arrow"', '"../one.arrow"'))
 
     assert Journal(str(journal.parent), "plan").finished == {}
+
+
+def test_how_rows_lie_in_their_files_is_read_back(tmp_path):
+    blocks = RowBlocks.of([4, 2], [40, 20], [0, 2], is_indexed=False, file_count=4)
+    with Journal(str(tmp_path), "plan") as journal:
+        journal.record(dataclasses.replace(result(tmp_path, "one"), blocks=blocks))
+
+    found = Journal(str(tmp_path), "plan").finished["one"].blocks
+
+    assert found is not None
+    assert found.to_json() == blocks.to_json()

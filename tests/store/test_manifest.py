@@ -207,3 +207,11 @@ def test_a_size_without_end_is_a_broken_manifest() -> None:
 
     with pytest.raises(ManifestError, match=r"/d/dataset_info\.json"):
         parse_manifest(text.encode(), path="/d/dataset_info.json")
+
+
+def test_how_rows_lie_in_their_files_stays_text_and_older_manifests_have_none() -> None:
+    manifest = Manifest(DatasetInfo(), blocks={"train": '{"rows":[[4,2]]}'})
+    stored = manifest_bytes(manifest)
+    assert parse_manifest(stored, path="x") == manifest
+    older = parse_manifest(manifest_bytes(Manifest(DatasetInfo())), path="x")
+    assert older is not None and older.blocks == {} and b"blocks" not in manifest_bytes(older)
