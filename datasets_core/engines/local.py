@@ -47,6 +47,9 @@ def sent_by_value() -> list[ModuleType]:
 
 def packed(value: Any) -> bytes:
     """A value as bytes that another process can unpack, classes and functions of a script or of `__main__` too."""
+    main = sys.modules.get("__mp_main__")  # `__main__` of the program, in a process that multiprocessing spawned
+    if main is not None:
+        send_by_value(main)
     return bytes(cloudpickle.dumps(value))
 
 

@@ -135,7 +135,12 @@ class ArrowBlock:
         """See `Block.take`."""
         if len(numbers) == self.num_rows and bool((np.diff(numbers) == 1).all()):
             return self
-        table = RowTable.from_batches([self.batch], self.batch.schema).take(np.asarray(numbers, np.int64))
+        chosen = np.ascontiguousarray(numbers, np.int64)
+        try:
+            places = pa.Array.from_buffers(pa.int64(), len(chosen), [None, pa.py_buffer(chosen)])
+            return ArrowBlock(self.batch.take(places), self.kinds)
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowCapacityError):
+            table = RowTable.from_batches([self.batch], self.batch.schema).take(chosen)  # which knows other ways
         return ArrowBlock(_joined(table.to_batches(), self.batch.schema), self.kinds)
 
     def grouped(self, lengths: Ints) -> ArrowBlock:
@@ -231,6 +236,23 @@ class DictBlock:
         ends = np.cumsum(lengths).tolist()
         parts = [DictBlock(self.dicts[end - length : end]) for end, length in zip(ends, lengths.tolist(), strict=True)]
         return DictBlock([part.columns() for part in parts])
+
+
+@dataclass(slots=True)
+class Failures:
+    """The rows of a block at which something failed.
+
+    Attributes:
+        are_tolerated: they are left out, and the others go on; else the first error is raised, behind a note of its row here.
+        rows: the error of each, by its number in the block.
+    """
+
+    are_tolerated: bool = False
+    rows: dict[int, Exception] = field(default_factory=dict)
+
+    def others(self, count: int) -> list[int]:
+        """The numbers of the rows that did not fail, of so many."""
+        return [row for row in range(count) if row not in self.rows]
 
 
 def grouped_features(features: Features) -> Features:

@@ -12,9 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from datasets_core.errors import TooManyErrorsError
-from datasets_core.redact import redact
-from datasets_core.stream.block import Block, joined
-from datasets_core.stream.functions import Failures
+from datasets_core.stream.block import Block, Failures, joined
 from datasets_core.stream.node import Delivery, Numbers, RowChange, State, chosen, part
 from datasets_core.stream.quarantine import Quarantine
 
@@ -75,6 +73,9 @@ class Ledger:
         self._done = 0
         self._running: weakref.WeakKeyDictionary[Tally, int] = weakref.WeakKeyDictionary()
         self._kinds: Counter[str] = Counter()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ledger, (self.policy,)
 
     def begun(self, count: int) -> Tally:
         """What counts on from the rows that failed before, as a state says."""
@@ -295,16 +296,6 @@ def isolated(
         return Outcome(delivery.block.slice(0, 0), (), failed)
     nulls = [null(delivery, row) for row in range(count)]
     return Outcome(joined(nulls), list(range(count)), failed)
-
-
-def note_origin(error: Exception, delivery: Delivery, row: int | None) -> None:
-    """Add to an error where the row stands that it came of, or the rows of a batch."""
-    origins = delivery.origins()
-    if origins is None or not len(origins.rows) or not any(origins.names):
-        return
-    first, last = (0, len(origins.rows) - 1) if row is None else (row, row)
-    texts = [f"row {origins.rows[each]} of {redact(origins.names[int(origins.files[each])])}" for each in (first, last)]
-    error.add_note(f"That is {texts[0]}." if first == last else f"These are {texts[0]} to {texts[1]}.")
 
 
 def guarded(delivery: Delivery, block: Block, rows: Sequence[int], count: int, bad: Sequence[int]) -> Delivery:

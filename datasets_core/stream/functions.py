@@ -14,29 +14,12 @@ import numpy as np
 from datasets_core.engines.local import Failure
 from datasets_core.engines.worker_pool import WorkerPool, call_in_process
 from datasets_core.engines.worker_process import SentFunction
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError, WorkerDiedError
 from datasets_core.features.schema import Features
 from datasets_core.format.formatter import RowFormat
-from datasets_core.stream.block import Block, DictBlock, Kinds, check_names, encoded, joined
+from datasets_core.stream.block import Block, DictBlock, Failures, Kinds, check_names, encoded, joined
 from datasets_core.stream.node import Numbers
 from datasets_core.stream.shown import TABLES, Shown, of_table
-
-
-@dataclass(slots=True)
-class Failures:
-    """The rows of a block at which something failed.
-
-    Attributes:
-        are_tolerated: they are left out, and the others go on; else the first error is raised, behind a note of its row here.
-        rows: the error of each, by its number in the block.
-    """
-
-    are_tolerated: bool = False
-    rows: dict[int, Exception] = field(default_factory=dict)
-
-    def others(self, count: int) -> list[int]:
-        """The numbers of the rows that did not fail, of so many."""
-        return [row for row in range(count) if row not in self.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +372,12 @@ def in_process(
     if sent is None:
         sent = kept[key] = SentFunction(partial(_worked, work), name)
     tolerates = None if failures is None else failures.are_tolerated
-    found, failed, raised = call_in_process(sent, block, numbers, tolerates)
+    try:
+        found, failed, raised = call_in_process(sent, block, numbers, tolerates)
+    except WorkerDiedError as error:
+        if numbers is not None and len(numbers):
+            error.add_note(f"It was given rows {numbers[0]} to {numbers[-1]} of the stream.")
+        raise
     if failures is not None:
         failures.rows.update({row: failure.error() for row, failure in failed.items()})
     if raised is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +17,12 @@ from datasets_core.errors import DatasetsCoreError
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.stream.block import ArrowBlock, Block, Kinds, joined
+from datasets_core.redact import redact
+from datasets_core.stream.block import ArrowBlock, Block, Failures, Kinds, joined
 from datasets_core.stream.expectations import Expectations
 from datasets_core.stream.order import ENDLESS, Cut, Grouped, Layer, Repeated, even_run, run_of
 from datasets_core.stream.permutation import Ints
-from datasets_core.stream.rows_by_place import Origins, Placed, RowsByPlace
+from datasets_core.stream.rows_by_place import FORESEEING, Origins, Placed, RowsByPlace
 from datasets_core.stream.ways import BLOCK_BYTES, Located, Way, Wide
 
 State: TypeAlias = Any
@@ -141,6 +143,8 @@ class Ordered:
         expected: what all who read these rows expect.
     """
 
+    _clock: Callable[[], float] = staticmethod(time.perf_counter)
+
     def __init__(
         self,
         source: RowsByPlace,
@@ -253,6 +257,12 @@ class Ordered:
             node = node.under(replace(layer, size=node) if isinstance(layer, Grouped) else layer)
         return node
 
+    def timed_by(self, clock: Callable[[], float]) -> Ordered:
+        """The rows, in blocks that are as large as this clock allows: it may stand while others are read in turn."""
+        found = copy.copy(self)
+        found._clock = clock
+        return found
+
     def in_turn(self, turn: int) -> Ordered:
         """The rows with the source in another epoch."""
         return Ordered(self._source, self._layers, self._epoch, self._shares, turn, self._expected)
@@ -305,7 +315,7 @@ class Ordered:
         wide, passed = Wide(self._raw), 0
         located, begin = self._located(start, start, step, reader, is_whole=is_whole), start
         while located.count:
-            begun = time.perf_counter()
+            begun = self._clock()
             stop = start + step
             if located.stop < stop and (size is not None or located.stop == start):
                 located, passed = self._located(begin, start, step, reader, is_whole=is_whole), 0
@@ -318,7 +328,7 @@ class Ordered:
             block = made(raw, way)
             yield Delivery(block, way.numbers, start, (start + 1).__add__, partial(self._origins, way)), way
             if size is None:
-                step = self._next_step(step, block, time.perf_counter() - begun)
+                step = self._next_step(step, block, self._clock() - begun)
             start += len(way.numbers)
             passed += len(way.places)
             if self._expected is not None:
@@ -343,9 +353,17 @@ class Ordered:
         located = Located(start, self._way(self._numbers(run_of(start, max(start, stop)))))
         if located.count and self._expected is not None:
             is_early = start - begin < _EARLY_ROWS  # somebody may look at the first rows only
-            last = stop if is_early else self._reached(stop, min(_MOST_AHEAD, ahead), 0)
+            last = stop if is_early else self._foreseen(stop, min(_MOST_AHEAD, 16 * ahead))
             self._expected.say(reader, *self._soon(located, last))
         return located
+
+    def _foreseen(self, start: int, count: int) -> int:
+        """`reach` of `count` rows behind `start`, as far as that is known without waiting."""
+        token = FORESEEING.set(True)
+        try:
+            return max(start, self._reached(start, count, 0))
+        finally:
+            FORESEEING.reset(token)
 
     def _reached(self, start: int, count: int, least: int) -> int:
         """`reach` of `count` rows behind `start`, or of fewer, but not fewer than `least`, where those behind cannot be had."""
@@ -442,10 +460,21 @@ class Ordered:
             if hasattr(layer, "with_origins"):
                 block = layer.with_origins(block, self._origins_below(way))
             elif _is_change(layer):
-                block = layer.changed(block, numbers)
+                block = self._changed(block, layer, numbers, way)
             elif isinstance(layer, Grouped):
                 block = block.grouped(layer.lengths(numbers))
         return block
+
+    def _changed(self, block: Block, layer: Any, numbers: Ints, way: Way) -> Block:
+        failures = Failures()
+        told = (failures,) if hasattr(layer, "function") else ()
+        try:
+            changed: Block = layer.changed(block, numbers, *told)
+        except Exception as error:
+            if block.num_rows == len(way.places):
+                note_origin(error, self._origins_below(way), next(iter(failures.rows), None))
+            raise
+        return changed
 
 
 def _is_change(layer: Layer | RowChange) -> bool:
@@ -532,3 +561,12 @@ def together(deliveries: Sequence[Delivery]) -> Delivery:
         return Origins.joined([delivery.origins() for delivery in deliveries])
 
     return Delivery(joined([delivery.block for delivery in deliveries]), known, deliveries[0].before, after, origins)
+
+
+def note_origin(error: Exception, origins: Origins | None, row: int | None) -> None:
+    """Add to an error where the row stands that it came of, or the rows of a batch."""
+    if origins is None or not len(origins.rows) or not any(origins.names):
+        return
+    first, last = (0, len(origins.rows) - 1) if row is None else (row, row)
+    texts = [f"row {origins.rows[each]} of {redact(origins.names[int(origins.files[each])])}" for each in (first, last)]
+    error.add_note(f"That is {texts[0]}." if first == last else f"These are {texts[0]} to {texts[1]}.")

@@ -13,11 +13,12 @@ import numpy as np
 
 from datasets_core.engines.in_order import in_order
 from datasets_core.engines.worker_pool import WorkerPool
-from datasets_core.stream.block import joined
-from datasets_core.stream.error_policy import Guard, Outcome, counted, isolated, note_origin, tolerantly, uncounted
-from datasets_core.stream.functions import Failures, Function, RowsMade
+from datasets_core.errors import WorkerDiedError
+from datasets_core.stream.block import Failures, joined
+from datasets_core.stream.error_policy import Guard, Outcome, counted, isolated, tolerantly, uncounted
+from datasets_core.stream.functions import Function, RowsMade
 from datasets_core.stream.made_rows import MadeRows
-from datasets_core.stream.node import Delivery, Node, Ordered, RowChange, State, batches, chosen, part, taken
+from datasets_core.stream.node import Delivery, Node, Ordered, RowChange, State, batches, chosen, note_origin, part, taken
 from datasets_core.stream.permutation import Permutation
 from datasets_core.stream.pooled import worked
 from datasets_core.stream.rows_by_place import Origins
@@ -93,7 +94,7 @@ class _RowByRow:
         try:
             return self._made(delivery, failures)
         except Exception as error:
-            note_origin(error, delivery, next(iter(failures.rows), None))
+            note_origin(error, delivery.origins(), next(iter(failures.rows), None))
             raise
 
     @property
@@ -217,8 +218,8 @@ class Batchwise:
         try:
             return self._made(delivery, count)
         except Exception as error:
-            if self.guard is None:
-                note_origin(error, delivery, None)
+            if self.guard is None or isinstance(error, WorkerDiedError):
+                note_origin(error, delivery.origins(), None)
                 raise
             return isolated(delivery, error, self._called, self.guard.null if self.guard.makes_nulls else None)
 
@@ -332,6 +333,14 @@ class Windows(Batchwise):
         return Outcome(delivery.block.take(order), order.tolist())
 
 
+def skipped(node: Node, state: State, count: int) -> tuple[State, int]:
+    """The state behind as many of the next rows, of `count`, as need not be made to be skipped, and how many these are."""
+    if isinstance(node, Changed) and node.guard is None:
+        return skipped(node.below, state, count)
+    skip: Any = getattr(node, "skipped", None)
+    return (state, 0) if skip is None else skip(state, count)
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """The rows that stand at some places among all: the first, all but the first, or every so many."""
@@ -350,6 +359,9 @@ class Chosen:
         places = self.places
         if seen >= places.stop:
             return
+        if seen < places.start and places.step == 1:
+            inner, done = skipped(self.below, inner, places.start - seen)
+            seen += done
         for delivery in self.below.blocks(inner):
             counted, rows = _counted(delivery, seen), delivery.block.num_rows
             first = max(places.start, seen + (places.start - seen) % places.step)

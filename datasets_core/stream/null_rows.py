@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from datasets_core.features.base import feature_to_arrow
 from datasets_core.features.schema import Features
-from datasets_core.stream.block import ArrowBlock, Block, DictBlock
+from datasets_core.stream.block import ArrowBlock, Block, DictBlock, Failures
 from datasets_core.stream.changes import Cast
-from datasets_core.stream.functions import Failures, RowsMade
+from datasets_core.stream.functions import RowsMade
 from datasets_core.stream.node import Delivery, Node
 from datasets_core.stream.shown import of_table
 

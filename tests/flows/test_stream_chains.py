@@ -1,4 +1,4 @@
-"""Random chains of steps on streams: gone on with at any row they are as if never interrupted, whoever works, however divided."""
+"""Random chains of steps on streams: gone on with at any row, by whoever, they are as if never interrupted or divided."""
 
 import json
 from collections.abc import Callable
