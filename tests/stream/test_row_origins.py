@@ -13,7 +13,7 @@ import pytest
 
 from datasets_core import IterableDataset, load_dataset
 from datasets_core.distributed import split_dataset_by_node
-from datasets_core.errors import ConfigurationError, RowIdError
+from datasets_core.errors import ConfigurationError, RowIdError, WorkerDiedError
 from datasets_core.stream.row_origins import file_identities, ids_of, row_of
 from datasets_core.stream.rows_by_place import Origins
 
@@ -126,3 +126,20 @@ def test_an_id_is_of_a_file_by_the_end_of_its_path_and_of_a_row() -> None:
     for wrong in ("x", ids[1][:-1], "z" * 32, "0" * 32):
         with pytest.raises(RowIdError):
             row_of(wrong, here)
+
+
+@pytest.mark.parametrize("workers", [{}, {"num_workers": 2}, {"num_workers": 1, "engine": "processes"}])
+def test_an_error_names_the_row_by_place_and_file(stream: IterableDataset, workers: dict[str, Any]) -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        list(stream.map(lambda row: {"b": 1 // (row["a"] - 107)}, **workers))
+    assert any("row 7 of " in note and "1." in note for note in caught.value.__notes__)
+
+
+def test_a_dead_worker_is_an_error_and_no_bad_row(stream: IterableDataset) -> None:
+    def dies(given: dict[str, Any]) -> dict[str, Any]:
+        os._exit(3)
+
+    for options in ({}, {"batched": True, "batch_size": 4}):
+        with pytest.raises(WorkerDiedError, match=r"map\(dies\) ended with exit code 3") as caught:
+            list(stream.map(dies, num_workers=1, engine="processes", **options).on_error("skip"))
+        assert any(".parquet" in note or ".jsonl" in note for note in caught.value.__notes__)
