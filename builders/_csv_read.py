@@ -68,6 +68,7 @@ def csv_blocks(
     *,
     as_text: Sequence[str] = (),
     if_empty: Sequence[str] | None = None,
+    has_features: bool = False,
     first_bytes: int,
 ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
     """The rows of a csv file as they come, each batch with the mark of where it begins, if a block begins there.
@@ -75,6 +76,7 @@ def csv_blocks(
     Args:
         source, form, schema, as_text, if_empty: see `read_csv`.
         mark: where to begin.
+        has_features: the types of the rows are given: what does not fit them is told by a cast.
         first_bytes: of the block that tells the types.
 
     Raises:
@@ -82,7 +84,8 @@ def csv_blocks(
         Reread: rows from here on have other types than those given out.
         ValueError: the mark is none of such a file.
     """
-    settled = Settled(schema, as_text, form.null_numbers_of if form.null_numbers else None, is_live=True)
+    null_numbers = form.null_numbers_of if form.null_numbers else None
+    settled = Settled(schema, as_text, null_numbers, is_live=True, may_change=has_features)
     reader = _Reader(source, form, settled, if_empty, first_bytes, mark)
     for batch in settled.pass_on(reader.batches()):
         yield batch, reader.mark
@@ -115,7 +118,7 @@ class _Reader:
             grid = None if self._first_bytes is None else Grid.of(text, begins, first_bytes=wanted)
             self._blocks = RecordBlocks(text, form.grammar, _BLOCK_BYTES, **how, grid=grid)
             blocks = iter(self._blocks)
-            if begins is not None:
+            if begins is not None and begins.at:
                 self._go_on(begins.reader)
             else:
                 first = self._begin(blocks)
@@ -129,7 +132,7 @@ class _Reader:
                 if grid is not None:
                     grid.step = max(grid.step, min(_WIDEST_STEP_BYTES, 20 * start))
                 blocks = itertools.chain([first], blocks)
-            any_rows = begins is not None
+            any_rows = begins is not None and begins.at > 0
             for batch in self._batches(self._limited(blocks)):
                 any_rows = True
                 yield batch

@@ -196,6 +196,7 @@ class Settled:
         null_numbers: the numbers that are null in a column.
         is_live: rows given out are seen, and not given again: numbers may become wider ones behind them, and whatever else
             does not fit is told at once.
+        may_change: rows behind others may have other types.
     """
 
     def __init__(
@@ -205,8 +206,9 @@ class Settled:
         null_numbers: Callable[[str], Sequence[float]] | None = None,
         *,
         is_live: bool = False,
+        may_change: bool = False,
     ) -> None:
-        self._is_live = is_live
+        self._is_live, self._may_change = is_live, may_change
         self.types: dict[str, pa.DataType] = {}
         self._null_numbers = null_numbers
         self.conflict = False
@@ -232,7 +234,8 @@ class Settled:
             else:
                 wider = widened(known, column.type)
                 self.types[name] = pa.string() if wider == known else wider  # negative numbers beside such past 63 bits
-                self.conflict |= not (self._is_live and pa.types.is_floating(self.types[name]))
+                is_wider = self._is_live and pa.types.is_floating(self.types[name])
+                self.conflict |= not (is_wider or self._may_change)
             if self._null_numbers is not None and pa.types.is_float64(column.type) and (numbers := self._null_numbers(name)):
                 column = pc.if_else(pc.is_in(column, value_set=pa.array(numbers, pa.float64())), None, column)
             arrays.append(column)

@@ -34,7 +34,7 @@ class Grid:
             first_bytes: of the first block, where more than of others are wanted to tell the types.
         """
         step = cls.STEP_BYTES
-        return cls(max(first_bytes, step) if mark is None else mark.to, step)
+        return cls(max(first_bytes, step) if mark is None or not mark.at else mark.to, step)
 
     def advance(self, held: int = 0) -> None:
         """Go on to the next place.

@@ -233,7 +233,7 @@ class FileBuilder(ArrowBasedBuilder):
         row, known = 0 if mark is None else mark.row, _Known(self.known_schema)
         for number, (path, name) in enumerate(zip(files, names, strict=True)):
             for source in self._reached(path, name, dl_manager):
-                for index, (batch, told) in enumerate(self.read_live(source, known.schema, mark if mark and mark.at else None)):
+                for index, (batch, told) in enumerate(self.read_live(source, known.schema, mark)):
                     yield (number, index, replace(told, row=row) if told is not None and is_one else None), batch
                     row += batch.num_rows
                     if not is_one:

@@ -283,6 +283,7 @@ class Csv(FileBuilder):
             mark,
             as_text=self._texts,
             if_empty=None if wanted is None else list(wanted),
+            has_features=wanted is not None,
             first_bytes=_HEAD_BYTES if wanted is None else 0,
         )
 

@@ -106,7 +106,8 @@ class Json(FileBuilder):
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
         """See `FileBuilder.read_live`."""
         reader = JsonReader(self.config, schema, as_json=self._as_json())
-        return reader.marked_batches(source, mark, first_bytes=_HEAD_BYTES if self.wanted is None else 0)
+        known = self.wanted is not None
+        return reader.marked_batches(source, mark, first_bytes=0 if known else _HEAD_BYTES, has_features=known)
 
     def _generate_tables(
         self, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None
@@ -193,7 +194,7 @@ class JsonReader:
                 yield from self._passed_on(self._parse(block, source))
 
     def marked_batches(
-        self, source: Source, mark: Mark | None, *, first_bytes: int
+        self, source: Source, mark: Mark | None, *, first_bytes: int, has_features: bool = False
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
         """The rows of a file as they come, each batch with the mark of where it begins, if a block begins there.
 
@@ -201,15 +202,16 @@ class JsonReader:
             source: the file.
             mark: where to begin.
             first_bytes: of the block that tells the types.
+            has_features: the types of the rows are given: what does not fit them is told by a cast.
 
         Raises:
             FileFormatError: the file is no such JSON; it names the line.
             Reread: rows from here on have other types than those given out.
             ValueError: the mark is none of such a file.
         """
-        if mark is not None:
+        has_begun, by_brackets = mark is not None and mark.at > 0, False
+        if mark is not None and mark.at:
             self._go_on(mark)
-        has_begun, by_brackets = mark is not None, False
         while True:
             try:
                 for block, file in self._marked_blocks(source, mark, first_bytes, by_brackets=by_brackets):
@@ -219,7 +221,8 @@ class JsonReader:
                     table = self._parse(block, source)
                     has_begun = True
                     for batch in self._see(table):
-                        self.finish()
+                        if not has_features:
+                            self.finish()
                         yield batch, told
                         told = None
                 return
@@ -255,7 +258,7 @@ class JsonReader:
         self, source: Source, mark: Mark | None, first_bytes: int, *, by_brackets: bool
     ) -> Iterator[tuple[LineBlock, TextFile | None]]:
         options = self._options
-        form = None if mark is None else mark.reader["form"]
+        form = mark.reader["form"] if mark is not None and mark.at else None
         how: dict[str, Any] = {"encoding": options.encoding, "errors": options.encoding_errors, "mark": mark}
         with text_reader(source, "json", **how, first_bytes=max(first_bytes, Grid.STEP_BYTES)) as text:
             grid = Grid.of(text, mark, first_bytes=first_bytes)

@@ -107,7 +107,7 @@ def text_blocks(
             columns = _paragraphs(blocks)
         else:
             columns = _document(blocks)
-        empty = mark is None
+        empty = mark is None or not mark.at
         for column, begin, to in columns:
             _check(source, column, begin)
             empty = False

@@ -11,7 +11,7 @@ from datasets_core.building.hooks import Hooks
 from datasets_core.building.live_marks import packed
 from datasets_core.building.sink import check_columns
 from datasets_core.config import settings
-from datasets_core.errors import CastError, DatasetGenerationCastError, DatasetGenerationError
+from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, DatasetGenerationError
 from datasets_core.features.cast import cast_table
 from datasets_core.features.merge import merge_schemas
 from datasets_core.features.schema import Features
@@ -57,16 +57,30 @@ class LiveTables:
         what = source or f"The table behind row {row}"
         if not self._is_fixed:
             self._widen(table.schema, what, row)
-        assert self._features is not None
-        try:
-            fitted = cast_table(table, self._features, what=what)
-        except CastError as error:
-            raise DatasetGenerationCastError(f"{what} does not fit {self._label}: {error}", row=row) from error
-        whole = fitted if isinstance(fitted, pa.Table) else pa.Table.from_batches([fitted])
-        for batch in whole.to_batches():
+        for batch in self._fitted(table, what, row):
             rows = min(_MOST_ROWS, max(1, settings().batch_bytes * batch.num_rows // max(1, batch.nbytes)))
             for start in range(0, batch.num_rows, rows):
                 yield batch.slice(start, rows)
+
+    def _fitted(self, table: Any, what: str, row: int) -> list[pa.RecordBatch]:
+        if self._known is not None and isinstance(table, pa.RecordBatch) and table.schema.equals(self._known):
+            return [pa.RecordBatch.from_arrays(table.columns, schema=self._known)]
+        assert self._features is not None
+        try:
+            fitted = cast_table(table, self._features, what=what)
+        except CellCastError as error:
+            if error.row is None:
+                raise self._misfit(what, str(error), row) from error
+            where = f"row {row + error.row}, column {error.column!r}" if error.column else f"row {row + error.row}"
+            advice = error.advice or "Mend the value, or the feature of the column"
+            raise self._misfit(what, f"{where}: {error.reason}. {advice}.", row + error.row) from error
+        except CastError as error:
+            raise self._misfit(what, str(error), row) from error
+        batches: list[pa.RecordBatch] = fitted.to_batches() if isinstance(fitted, pa.Table) else [fitted]
+        return batches
+
+    def _misfit(self, what: str, reason: str, row: int) -> DatasetGenerationCastError:
+        return DatasetGenerationCastError(f"{what} does not fit {self._label}: {reason}", row=row)
 
     @property
     def known(self) -> pa.Schema | None:
