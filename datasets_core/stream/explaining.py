@@ -15,7 +15,7 @@ from datasets_core.stream.advice import Facts, advice_of
 from datasets_core.stream.block_costs import BlockCosts
 from datasets_core.stream.explanation import Explanation, RankReading, Reading, counted
 from datasets_core.stream.node import Node, Ordered
-from datasets_core.stream.order import even_run, run_of
+from datasets_core.stream.order import ENDLESS, even_run, run_of
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.projection import projected
 from datasets_core.stream.rank_lanes import RankLanes
@@ -133,7 +133,10 @@ class _Head:
                 break
             root = above
         assert isinstance(root, Ordered)
-        return cls(root, plan.num_rows, shuffle, split, tuple(unknown))
+        rows = plan.num_rows
+        if rows is not None and rows >= ENDLESS:
+            rows, unknown = None, [*unknown, "when the rows end, which they never do: the figures are those of one round"]
+        return cls(root, rows, shuffle, split, tuple(unknown))
 
     def first_places(self, count: int) -> Ints:
         """Where the first rows stand."""
@@ -148,7 +151,7 @@ class _Head:
 def _all_owners(reader: BlockCosts, head: _Head) -> Ints:
     if reader.blocks is None:
         return np.zeros(0, np.int64)
-    count = min(head.rows.num_rows, 1 << 40)
+    count = head.rows.num_rows
     if count >= reader.blocks.num_rows and all(isinstance(layer, ShuffledBlocks) for layer in head.rows.orders):
         return np.arange(len(reader.blocks.rows), dtype=np.int64)
     if count > reader.blocks.num_rows:  # rows that are repeated are read again, which caches may spare
@@ -161,7 +164,7 @@ def _ranks(reader: BlockCosts, head: _Head, world_size: int, lanes: int) -> list
     if world_size < 2 or reader.blocks is None:
         return []
     lanes = lanes if head.split is None else head.split.lanes
-    total = min(head.rows.num_rows, 1 << 40)
+    total = min(head.rows.num_rows, reader.blocks.num_rows)  # rows that are repeated are in the same blocks
     found = []
     for rank in range(world_size):
         runs = [even_run(total, lanes, lane) for lane in range(rank, lanes, world_size)]
@@ -251,7 +254,7 @@ def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], a
     counts = [job.num_rows() if hasattr(job, "num_rows") else None for job in source.jobs]
     known = [count for count in counts if count is not None]
     found = Explanation(
-        source=f"A stream of {counted(len(source.jobs), 'part')} that are read from their beginning",
+        source=f"A stream of {counted(len(source.jobs), 'part')}, read from the beginning",
         steps=text,
         num_files=len(source.jobs),
         num_rows=sum(known) if known and len(known) == len(counts) and not steps else None,

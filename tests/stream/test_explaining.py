@@ -134,3 +134,9 @@ def test_several_streams_are_explained_together(stream: Any) -> None:
     found = both.explain()
     assert found.num_files == 2 * FILES and found.all.num_bytes > one.all.num_bytes
     assert "2 streams together" in str(found)
+
+
+def test_rows_without_end_are_explained_by_a_round(stream: Any) -> None:
+    found = stream.repeat(None).explain(world_size=2)
+    assert found.num_rows is None and "never" in found.unknown[0] and found.all.rows == FILES * ROWS
+    assert sum(each.reading.rows for each in found.ranks) == FILES * ROWS
