@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from datasets_core.stream.block import joined
+from datasets_core.stream.first_requests import fetch_first_rows
 from datasets_core.stream.lanes import reading_with
 from datasets_core.stream.mixture import Turns
 from datasets_core.stream.node import Delivery, Node, State, taken
@@ -22,6 +23,7 @@ from datasets_core.stream.tap import Tap, is_count
 
 STRATEGIES = ("first_exhausted", "all_exhausted", "all_exhausted_without_replacement")
 _FIRST_PICKS, _MOST_PICKS = 4, 1024
+_SOON = 64  # picks whose nodes are begun together
 _MOST_PASSED = 1 << 16
 
 
@@ -88,6 +90,10 @@ class Mixed:
         place, stood = state
         taps = [Tap(node, each, self.epoch) for node, each in zip(self.nodes, stood, strict=True)]
         size = _FIRST_PICKS
+        first = {tap for tap in taps if tap.is_unsure} | {
+            taps[source] for source in self.turns.picks(place, place + _SOON).tolist()
+        }
+        fetch_first_rows([(tap.node, tap.stands[0]) for tap in taps if tap in first])
         try:
             while True:
                 for tap in taps:

@@ -16,6 +16,7 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.aligning import Aligned
 from datasets_core.stream.chained import Chained
 from datasets_core.stream.changes import Selected
+from datasets_core.stream.first_requests import ask_together, is_fetched
 from datasets_core.stream.mixed import Mixed
 from datasets_core.stream.mixture import Weights, turns_of
 from datasets_core.stream.node import Node
@@ -191,7 +192,11 @@ class RowsOfStreams:
 
     def told_features(self) -> Features | None:
         """See `Source.told_features`."""
-        return self._form()[1] if self._forms else self._together([plan.told_features() for plan in self.plans])
+        return self._forms[0][1] if self._forms else self._together(self._told())
+
+    def _told(self) -> list[Features | None]:
+        ask_together([plan.told_features for plan in self.plans if is_fetched(plan.source)])
+        return [plan.told_features() for plan in self.plans]
 
     def _together(self, each: Sequence[Features | None]) -> Features | None:
         known = [features for features in each if features is not None]
@@ -200,7 +205,7 @@ class RowsOfStreams:
     def _form(self) -> Form:
         """The columns of all, for which one row is read of those that nobody tells."""
         if not self._forms:
-            each = [plan.told_features() for plan in self.plans]
+            each = self._told()
             features = self._together(each)
             names = [_first_names(plan) if found is None else list(found) for plan, found in zip(self.plans, each, strict=True)]
             self._forms.append((tuple(self.joining.names(names)), features))

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from datasets_core.stream.chained import Chained
+from datasets_core.stream.first_requests import reach_together
+from datasets_core.stream.lanes import PlacedLanes
 from datasets_core.stream.mixed import Mixed, num_of_rows
 from datasets_core.stream.node import Delivery, Node, Ordered, State
 from datasets_core.stream.nodes import Changed, Counted, Rounds, in_turn
@@ -77,6 +79,8 @@ def state_behind(node: Node, count: int) -> State | None:
     if isinstance(node, Counted):
         below, rows = state_behind(node.below, count), reach_of(node.below, count)
         return None if below is None else [below, rows]
+    if isinstance(node, PlacedLanes):
+        return node.state_behind(count)
     if isinstance(node, Rounds):
         return _behind_rounds(node, count)
     if isinstance(node, Chained):
@@ -118,6 +122,7 @@ def _all_have(node: Mixed, counts: list[int]) -> bool:
 
 def _behind_picks(node: Mixed, count: int) -> State | None:
     counts = node.turns.counts(count)
+    reach_together([(each, rows + 1) for each, rows in zip(node.nodes, counts, strict=True) if rows])
     if _all_have(node, counts):
         found: list[Any] = [[state_behind(each, rows), 0, 0] for each, rows in zip(node.nodes, counts, strict=True)]
         return None if any(state is None for state, _, _ in found) else [count, found]

@@ -19,12 +19,12 @@ class Tap:
         turn: the first turn of its rows, see `in_turn`.
     """
 
-    __slots__ = ("_blocks", "_node", "_state", "_turn", "_waiting", "has_ended", "is_unsure", "num_waiting", "rounds")
+    __slots__ = ("_blocks", "_state", "_turn", "_waiting", "has_ended", "is_unsure", "node", "num_waiting", "rounds")
 
     def __init__(self, node: Node, stood: list[Any], turn: int) -> None:
         self._state, self.rounds, flags = stood
         self.has_ended, self.is_unsure = bool(flags & 1), bool(flags & 2)
-        self._node, self._turn = node, turn
+        self.node, self._turn = node, turn
         self._blocks: Iterator[Delivery] | None = None
         self._waiting: list[Delivery] = []
         self.num_waiting = 0
@@ -53,7 +53,7 @@ class Tap:
     def pull(self) -> bool:
         """Have rows wait, if there are any more; whether there are."""
         if self._blocks is None:
-            node = in_turn(self._node, self._turn + self.rounds) if self.rounds else self._node
+            node = in_turn(self.node, self._turn + self.rounds) if self.rounds else self.node
             self._blocks = iter(node.blocks(self._state))
         delivery = next(self._blocks, None)
         self.is_unsure = False
@@ -85,7 +85,7 @@ class Tap:
         self.has_ended = True
         self.close()
         if begins_again:
-            self._state, self.rounds = self._node.start, self.rounds + 1
+            self._state, self.rounds = self.node.start, self.rounds + 1
 
     def close(self) -> None:
         """Let go of what reads the rows."""
