@@ -1,6 +1,8 @@
-"""`Pieces`: a file in order, in pieces that grow while reading goes on, with the next one on its way."""
+"""`Pieces`: a file in order, in pieces that grow while reading goes on, with the next ones on their way."""
 
 from __future__ import annotations
+
+from collections import deque
 
 from datasets_core.errors import FileChangedError
 from datasets_core.fetch.daemons import SHARED, Job, Patience
@@ -12,6 +14,7 @@ FIRST_BYTES = 1 << 16
 MOST_BYTES = 1 << 22
 _SMALL_BYTES = 1 << 18  # of a piece, as long as it may be that only the head of the file is wanted
 _HEAD_BYTES = 5 << 18
+_MOST_AHEAD = 3  # pieces, once they are as long as they get: over a long way one at a time is slow
 
 
 class Pieces:
@@ -28,7 +31,7 @@ class Pieces:
         self._transport, self.version = transport, version
         self._start, self._data = start, memoryview(first)
         self._begun = start  # where reading in order began
-        self._ahead: tuple[int, int, Patience, Job[Bytes]] | None = None
+        self._ahead: deque[tuple[int, int, Patience, Job[Bytes]]] = deque()
 
     def at(self, place: int, count: int = 0) -> memoryview:
         """The bytes from a place on that are here, or come next; none at the end of the file.
@@ -46,13 +49,12 @@ class Pieces:
 
     def has(self, place: int) -> bool:
         """Whether the bytes at a place are here, or on their way."""
-        return self._start <= place < self._stop or (self._ahead is not None and self._ahead[0] <= place < self._ahead[1])
+        return self._start <= place < self._stop or any(start <= place < stop for start, stop, _, _ in self._ahead)
 
-    def drop(self) -> None:
-        """Want nothing more of what is on its way."""
-        if self._ahead is not None:
-            _, _, patience, job = self._ahead
-            self._ahead = None
+    def drop(self, *, before: int | None = None) -> None:
+        """Want nothing more of what is on its way, or of what of that ends before a place."""
+        while self._ahead and (before is None or self._ahead[0][1] <= before):
+            _, _, patience, job = self._ahead.popleft()
             if not job.done.is_set():
                 patience.end()
                 SHARED.leave(job)
@@ -63,23 +65,28 @@ class Pieces:
 
     def _next(self, place: int, count: int) -> tuple[int, memoryview]:
         """The piece with a place, and where it begins."""
-        if self._ahead is None or not self._ahead[0] <= place < self._ahead[1]:
+        self.drop(before=place)
+        if not self._ahead or place < self._ahead[0][0]:
             self.drop()
             if place != self._stop:
                 self._begun = place
             self._ask(place, max(count, self._piece_bytes(place)))
-        assert self._ahead is not None
-        start, _, patience, job = self._ahead
+        start, _, patience, job = self._ahead[0]
         try:
             return start, memoryview(patience.waited_for(job, SHARED))
         finally:
-            self._ahead = None
+            if self._ahead and self._ahead[0][3] is job:
+                self._ahead.popleft()
 
     def _look_ahead(self, place: int) -> None:
-        """Ask for the next piece, where reading goes on."""
+        """Ask for the next pieces, where reading goes on."""
         is_going_on = self._stop - self._begun > _HEAD_BYTES or place - self._start >= len(self._data) // 2
-        if self._ahead is None and is_going_on and self._stop < self.version.size:
-            self._ask(self._stop, self._piece_bytes(self._stop))
+        while is_going_on:
+            start = self._ahead[-1][1] if self._ahead else self._stop
+            most = _MOST_AHEAD if len(self._data) >= MOST_BYTES and self.version.tag else 1
+            if len(self._ahead) >= most or start >= self.version.size:
+                break
+            self._ask(start, self._piece_bytes(start))
 
     def _piece_bytes(self, start: int) -> int:
         """How long the piece is that begins at a place: the longer, the longer reading has gone on."""
@@ -105,4 +112,4 @@ class Pieces:
                 cache.put(key, data)
             return memoryview(data)[len(witness) :]
 
-        self._ahead = start, stop, patience, SHARED.submit(work)
+        self._ahead.append((start, stop, patience, SHARED.submit(work)))

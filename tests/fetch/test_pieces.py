@@ -90,3 +90,12 @@ def test_pieces_are_kept_on_the_disk_where_that_is_wished(tmp_path):
             assert _read(Pieces(transport, FileVersion(len(BODY), "v")), 0, 3 << 20) == BODY[: 3 << 20]
     assert first.asked
     assert second.asked == []
+
+
+def test_what_is_on_its_way_is_not_asked_for_again(transport):
+    pieces = Pieces(transport, FileVersion(len(BODY), "v"))
+    _read(pieces, 0, 9 << 20)
+    before = len(transport.asked)
+    assert pieces.has(16 << 20)
+    assert pieces.at(16 << 20)[:9] == BODY[16 << 20 :][:9]
+    assert all(start >= 16 << 20 for start, _ in transport.asked[before:])
