@@ -67,9 +67,8 @@ class PlacedLanes:
         """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
         places = self.places.behind(tuple(given for _, given in state))
         for delivery in self.rows.shared(places).blocks(0, size):
-            yield Delivery(
-                delivery.block, None, self._at(places, delivery.before), partial(self._after, places, delivery.after)
-            )
+            before, after = self._at(places, delivery.before), partial(self._after, places, delivery.after)
+            yield Delivery(delivery.block, None, before, after, delivery.origins)
 
     def _after(self, places: LanePlaces, after: Callable[[int], State], row: int) -> State:
         return self._at(places, after(row))
@@ -77,16 +76,9 @@ class PlacedLanes:
     def _at(self, places: LanePlaces, place: int) -> State:
         return [[lane, given] for lane, given in zip(self.places.own, places.given_at(place), strict=True)]
 
-    def skipped(self, state: State, count: int) -> tuple[State, int]:
-        """The state behind so many of the next rows, and how many these are."""
-        places = self.places.behind(tuple(given for _, given in state))
-        found = places.reach(count)
-        return self._at(places, found), found
-
-    def check(self, lane: int, at: Any) -> bool:
-        """Whether a lane can stand there: `at` is what its state has behind its number."""
-        limits = dict(zip(self.places.own, self.places.limits, strict=True))
-        return len(at) == 1 and 0 <= at[0] <= limits[lane]
+    def state_behind(self, count: int) -> State:
+        """The state behind so many rows, or behind the last."""
+        return self._at(self.places, self.places.reach(count))
 
 
 @dataclass(frozen=True)
@@ -115,10 +107,6 @@ class LanesInTurn:
         """See `nodes.in_turn`."""
         return replace(self, lane_node=lambda lane: in_turn(self.lane_node(lane), turn))
 
-    def check(self, lane: int, at: Any) -> bool:
-        """Whether a lane can stand there: `at` is what its state has behind its number."""
-        return len(at) in (2, 4) and at[0] >= 0
-
     def blocks(self, state: State) -> Iterator[Delivery]:
         """See `Node.blocks`."""
         reading = SharedReading()
@@ -132,8 +120,9 @@ class LanesInTurn:
                 rounds = min(lane.ready(want) for lane in group)
                 if most is not None:
                     rounds = min(rounds, most - group[0].given)
-                yield _round(lanes, group, min(rounds, max(1, _MOST_ROWS // len(group))))
+                delivery = _round(lanes, group, min(rounds, max(1, _MOST_ROWS // len(group))))
                 want = want * 4 if time.perf_counter() - begun < _SLOW_SECONDS else max(1, want // 2)
+                yield delivery
         finally:
             for lane in lanes:
                 lane.tap.close()
@@ -158,6 +147,18 @@ class LanesInTurn:
         return []
 
 
+class _Clock:
+    """Runs while its lane is read, and stands while others are: a lane reads as much at once as it alone allows."""
+
+    __slots__ = ("begun", "total")
+
+    def __init__(self) -> None:
+        self.begun, self.total = 0.0, 0.0
+
+    def __call__(self) -> float:
+        return self.total + time.perf_counter() - self.begun
+
+
 class _Lane:
     """A lane that is read.
 
@@ -165,20 +166,22 @@ class _Lane:
         number: of it.
         given: how many rows it gave.
         tap: gives more.
+        clock: runs while it does.
     """
 
-    __slots__ = ("given", "is_over", "number", "tap")
+    __slots__ = ("clock", "given", "is_over", "number", "tap")
 
-    def __init__(self, number: int, given: int, tap: Tap) -> None:
-        self.number, self.given, self.tap, self.is_over = number, given, tap, False
+    def __init__(self, number: int, given: int, tap: Tap, clock: _Clock) -> None:
+        self.number, self.given, self.tap, self.clock, self.is_over = number, given, tap, clock, False
 
     @classmethod
     def at(cls, node: Node, entry: Sequence[Any], reading: SharedReading) -> _Lane:
         """A lane where its state says."""
-        number, given, stood, *more = entry
+        number, given, stood, *more = in_turn_entry(node, entry)
         rounds, ended = more or (0, 0)
-        shared = reading_with(node, reading, without_counts(stood))
-        return cls(number, given, Tap(shared, [stood, rounds, ended], 0))
+        clock = _Clock()
+        shared = reading_with(node, reading, without_counts(stood), clock)
+        return cls(number, given, Tap(shared, [stood, rounds, ended], 0), clock)
 
     @property
     def entry(self) -> list[Any]:
@@ -188,9 +191,17 @@ class _Lane:
 
     def ready(self, want: int) -> int:
         """How many rows wait, up to so many if there are."""
+        clock, begun = self.clock, time.perf_counter()
+        clock.begun = begun
         while self.tap.num_waiting < want and self.tap.pull():
             pass
+        clock.total += time.perf_counter() - begun
         return self.tap.num_waiting
+
+
+def in_turn_entry(node: Node, entry: Sequence[Any]) -> Sequence[Any]:
+    """What a state has for a lane of which only the rows tell, also if arithmetic told when it was saved: no row might fail."""
+    return [*entry, entry[1]] if len(entry) == 2 and node.start == 0 else entry
 
 
 def _entry(number: int, given: int, stood: State, rounds: int, ended: int) -> list[Any]:
@@ -325,8 +336,10 @@ def of_lane(node: Node, lane: int, lanes: int) -> Node:
     return replace(node, seed=node.seed + (lane << 40)) if isinstance(node, Windows) else node
 
 
-def reading_with(node: Node, reading: SharedReading, state: State) -> Node:
-    """A lane that reads with others what they have in common, and will begin at a state."""
+def reading_with(node: Node, reading: SharedReading, state: State, clock: Callable[[], float] | None = None) -> Node:
+    """A lane that reads with others what they have in common, by a clock of its own, and will begin at a state."""
+    if isinstance(node, Ordered):
+        return node if clock is None else node.timed_by(clock)
     shared_by = getattr(node, "shared_by", None)
     if shared_by is not None:
         found: Node = shared_by(reading, state)
@@ -336,5 +349,6 @@ def reading_with(node: Node, reading: SharedReading, state: State) -> Node:
         return node
     step: Any = node
     stood, _ = uncounted(state)
-    with_reading: Node = replace(step, below=reading_with(below, reading, stood if step.start == below.start else stood[0]))
+    inner = stood if step.start == below.start else stood[0]
+    with_reading: Node = replace(step, below=reading_with(below, reading, inner, clock))
     return with_reading

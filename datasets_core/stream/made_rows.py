@@ -6,7 +6,8 @@ those before out, unless it told by a mark where to begin.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import time
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.stream.block import ArrowBlock, Block, DictBlock, Kinds
+from datasets_core.stream.block import ArrowBlock, Block, DictBlock, Kinds, joined
 from datasets_core.stream.node import Delivery, State
 from datasets_core.stream.order import even_run
 from datasets_core.stream.permutation import Permutation
@@ -23,6 +24,7 @@ from datasets_core.stream.rows_by_place import Origins
 from datasets_core.stream.shared_reading import Piece, SharedReading
 
 _ROW_BYTES = 1024  # of rows that are dicts, about
+_PIECE_ROWS, _PIECE_BYTES, _SLOW_SECONDS = 1 << 14, 4 << 20, 0.02
 
 Rows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
 """Some rows: columns with types, or values as they are."""
@@ -117,7 +119,7 @@ class MadeRows:
         while place < len(self.order):
             pieces = self._pieces(self.order[place], row, mark)
             with closing(pieces):
-                for start, stop, block, mark, _ in pieces:
+                for start, stop, (block, mark), _, _ in pieces:
                     first = max(row, start)
                     first += (self.first - first) % self.every
                     if first < stop:
@@ -134,7 +136,7 @@ class MadeRows:
     def _pieces(self, job: int, row: int, mark: Any) -> Generator[Piece]:
         if self.reading is None or self.every == 1:
             return self._made(job, row, mark)
-        opened = partial(self._made, job)
+        opened = partial(self._together, job)
         return self.reading.pieces((id(self.source), job), self.first, row, mark, opened)
 
     def _made(self, job: int, row: int, mark: Any) -> Generator[Piece]:
@@ -147,23 +149,46 @@ class MadeRows:
                 block = DictBlock(rows) if isinstance(rows, list) else ArrowBlock(rows, self.source.kinds(rows.schema))
                 if block.num_rows:
                     num_bytes = _ROW_BYTES * block.num_rows if is_listed else rows.nbytes  # type: ignore[union-attr]
-                    yield Piece(row, row + block.num_rows, block, mark, num_bytes)
+                    yield Piece(row, row + block.num_rows, (block, mark), mark, num_bytes)
                     row += block.num_rows
 
-    def skipped(self, state: State, count: int) -> tuple[State, int]:
-        """The state behind as many of the next rows as need not be made to be skipped, and how many these are.
+    def _together(self, job: int, row: int, mark: Any) -> Generator[Piece]:
+        """Larger and larger pieces for several lanes, each of which takes few rows of one; none waits for slow rows."""
+        waiting: list[Piece] = []
+        want = rows = num_bytes = 0
+        with closing(self._made(job, row, mark)) as pieces:
+            while True:
+                begun = time.perf_counter()
+                piece = next(pieces, None)
+                seconds = time.perf_counter() - begun
+                if waiting and (piece is None or not _is_alike(waiting[0], piece)):
+                    yield _one_piece(waiting, num_bytes)
+                    waiting, rows, num_bytes = [], 0, 0
+                if piece is None:
+                    return
+                waiting.append(piece)
+                rows, num_bytes = rows + piece.stop - piece.start, num_bytes + piece.num_bytes
+                if rows >= want or num_bytes >= _PIECE_BYTES or seconds > _SLOW_SECONDS:
+                    yield _one_piece(waiting, num_bytes)
+                    want = 0 if seconds > _SLOW_SECONDS else min(4 * rows, _PIECE_ROWS)
+                    waiting, rows, num_bytes = [], 0, 0
 
-        These are the rows of whole jobs that say how many they make, and those of the job behind.
+    def skipped(self, state: State, count: int) -> tuple[State, int]:
+        """The state behind as many of the next rows, of `count`, as need not be made to be skipped, and how many these are.
+
+        These are those of jobs that say how many rows they make, and of the job behind them, which leaves rows out itself.
         """
         if self.every > 1:
             return state, 0
         place, row, *marks = state
         done = 0
         while done < count and place < len(self.order):
-            told = getattr(self.source.jobs[self.order[place]], "num_rows", None)
-            rows = None if told is None else told()
-            if rows is None or rows - row > count - done:
-                return [place, row + count - done, *marks], count  # the job leaves them out itself
+            rows = rows_of(self.source.jobs[self.order[place]])
+            is_last = place == len(self.order) - 1
+            if (rows is None and is_last) or (rows is not None and rows - row > count - done):
+                return [place, row + count - done, *marks], count
+            if rows is None:
+                break
             done += max(0, rows - row)
             place, row, marks = place + 1, 0, []
         return [place, row, *marks], done
@@ -200,6 +225,12 @@ class MadeRows:
         return replace(self, order=tuple(self.order[place] for place in chosen))
 
 
+def rows_of(job: RowJob) -> int | None:
+    """How many rows a job makes, if it says."""
+    told = getattr(job, "num_rows", None)
+    return None if told is None else told()
+
+
 def begun(job: RowJob, skip: int, mark: Any, *, in_order: bool) -> Generator[Made]:
     """The rows of a job behind the first `skip`; only a job that gave a mark is told one."""
     if mark is None:
@@ -224,6 +255,20 @@ class _Behind:
     def before(self, row: int) -> State:
         """The state before a row of the job."""
         return [self.place, row] if self.mark is None else [self.place, row, self.mark]
+
+
+def _is_alike(one: Piece, other: Piece) -> bool:
+    """Whether the rows of two pieces can be one block as they are."""
+    first, second = one.held[0], other.held[0]
+    return type(first) is type(second) and getattr(first, "kinds", None) is getattr(second, "kinds", None)
+
+
+def _one_piece(pieces: Sequence[Piece], num_bytes: int) -> Piece:
+    """Pieces as one; a state in it has the mark before the first, and what is read on begins at that of the last."""
+    if len(pieces) == 1:
+        return pieces[0]
+    first, last = pieces[0], pieces[-1]
+    return Piece(first.start, last.stop, (joined([piece.held[0] for piece in pieces]), first.held[1]), last.behind, num_bytes)
 
 
 def _taken(block: Block, rows: range) -> Block:

@@ -6,7 +6,7 @@ from typing import Any
 
 from datasets_core.errors import StreamStateError
 from datasets_core.stream.error_policy import without_counts
-from datasets_core.stream.lanes import LanesInTurn, PlacedLanes
+from datasets_core.stream.lanes import LanesInTurn, PlacedLanes, in_turn_entry
 from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.node import Node, Ordered
 from datasets_core.stream.state import check_at
@@ -26,7 +26,7 @@ def check_place(node: Node, at: Any) -> None:
                 raise StreamStateError(_behind_lane(lane, given, limits[lane]))
         return
     if isinstance(node, LanesInTurn):
-        for lane, given, *stood in at:
+        for lane, given, *stood in (in_turn_entry(node.lane_node(entry[0]), entry) for entry in at):
             if given < 0 or len(stood) not in (1, 3):
                 raise StreamStateError(_behind_lane(lane, [given, *stood], None))
             check_place(node.lane_node(lane), stood[0])
@@ -46,7 +46,7 @@ def check_place(node: Node, at: Any) -> None:
             check_place(inner, place)
         return
     check_at(at, node.start)
-    inner: Any = at
+    inner = at
     while isinstance(inner, (list, tuple)):
         inner = inner[0]
     if isinstance(found, MadeRows):

@@ -7,7 +7,9 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.features.media_paths import NOWHERE
+from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.made_rows import MadeRows, Marked
+from datasets_core.stream.plan import Plan
 from datasets_core.stream.rows_of_jobs import RowsOfJobs
 
 
@@ -73,3 +75,33 @@ def test_a_job_that_never_marked_is_told_none() -> None:
 
     node = MadeRows.of(_source(Plain()))
     assert _rows(node, [0, 1]) == [(1, [0, 2]), (2, [0, 3])]
+
+
+class Counting(Marking):
+    """Knows how many rows it makes."""
+
+    def num_rows(self) -> int:
+        return self.count
+
+
+@pytest.mark.parametrize("count", [0, 3, 11, 12, 13, 20, 26, 27, 40])
+@pytest.mark.parametrize("known", [0, 1, 2, 3])
+def test_rows_that_are_skipped_are_not_made_where_jobs_are_counted(count: int, known: int) -> None:
+    jobs = [(Counting if place < known else Marking)(rows) for place, rows in enumerate((12, 8, 7))]
+    stream = IterableDataset(Plan(_source(*jobs), (), 3))
+    whole = [row["a"] for row in stream]
+    for job in jobs:
+        job.asked.clear()
+    rows = stream.map(lambda row: {"a": row["a"]}).skip(count)
+
+    assert [row["a"] for row in rows] == whole[count:]
+    if known and count >= 12:
+        assert jobs[0].asked == []
+    if known == 3 and count < 20:
+        first = int(count >= 12)
+        assert jobs[first].asked == [(count - 12 * first, None)]
+
+    walk = iter(rows)
+    head = [row["a"] for _, row in zip(range(4), walk, strict=False)]
+    rows.load_state_dict(json.loads(json.dumps(walk.state_dict())))
+    assert head + [row["a"] for row in rows] == whole[count:]
