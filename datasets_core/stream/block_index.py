@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from datasets_core.fetch.read_ahead import ReadAhead
 from datasets_core.meta.row_blocks import Ints, RowBlocks
 from datasets_core.store.index_cache import IndexCache
 from datasets_core.stream.block_files import BlockFile, FileIndex
+from datasets_core.stream.rows_by_place import FORESEEING
 from datasets_core.stream.saved_index import from_bytes, to_bytes
 
 logger = logging.getLogger(__name__)
@@ -54,6 +56,8 @@ class BlockIndex:
         self._rows = self._sizes = self._numbers = self._firsts = self._owners = self.ends = np.zeros(0, np.int64)
         self._is_looked_up, self._unsaved, self._step = False, 0, 1
         self._failure: DatasetsCoreError | None = None
+        self._ahead: ReadAhead[FileIndex] | None = None
+        self._ready: set[int] = set()  # files whose indexes were learned meanwhile
         self._recent: OrderedDict[int, None] = OrderedDict()
         self.is_shown = False  # the structure was given away, or rows were
 
@@ -96,6 +100,9 @@ class BlockIndex:
         if self.num_known_rows < count and not self.is_whole:
             with self._lock:
                 self._look_up()
+                if FORESEEING.get():
+                    self._foresee(count)
+                    return min(count, self.num_known_rows)
                 while self.num_known_rows < count and not self.is_whole:
                     self._grow(count)
         return min(count, self.num_known_rows)
@@ -131,27 +138,69 @@ class BlockIndex:
         if self._failure is not None:
             raise self._failure.with_traceback(None)
         first = len(self._found)
-        step = _MOST_AT_A_TIME if count is None else min(self._step, _MOST_AT_A_TIME)
-        if count is not None and first:  # as many as it takes if the others are like those before
-            mean = max(1, self.num_known_rows // first)
-            step = min(step, max(1, -(-(count - self.num_known_rows) // mean)))
-        asked = self.files[first : first + step]
-        self._step = max(self._step, step) * 2
+        step = self._files_for(count)
+        self._step = min(_MOST_AT_A_TIME, max(self._step, step) * 4)
         indexes: list[FileIndex] = []
         try:
-            for index in _indexes(asked):
+            for index in self._asked(first, min(len(self.files), first + step), goes_on=count is None):
                 indexes.append(index)
-                self._opened(first + len(indexes) - 1)
                 if count is not None and self.num_known_rows + sum(each.num_rows for each in indexes) >= count:
                     break
         except DatasetsCoreError as error:
             self._failure = error
             raise
         finally:
-            self._add(indexes)
+            self._learned(indexes)
+
+    def _learned(self, indexes: Sequence[FileIndex]) -> None:
+        self._add(indexes)
         self._unsaved += len(indexes)
-        if self.is_whole or self._unsaved >= _SAVED_AFTER:
+        if indexes and (self.is_whole or self._unsaved >= _SAVED_AFTER):
             self._save()
+
+    def _files_for(self, count: int | None) -> int:
+        """How many files to ask: as many as it takes if the others are like those before; few, where few are known."""
+        known = len(self._found)
+        if count is None:
+            return _MOST_AT_A_TIME
+        if not known:
+            return 1
+        mean = max(1, self.num_known_rows // known)
+        return min(self._step, max(1, -(-(count - self.num_known_rows) // mean)))
+
+    def _foresee(self, count: int) -> None:
+        """Ask files meanwhile that will be needed for so many rows."""
+        while (number := len(self._found)) in self._ready and self.num_known_rows < count:
+            self._learned([self._taken(number)])
+        if self.num_known_rows < count and not self.is_whole and not self.files[number].is_local and self._failure is None:
+            self._ask(min(len(self.files), number + self._files_for(count)))
+
+    def _ask(self, stop: int) -> None:
+        """Have the files up to one under way, and those that were asked before."""
+        if self._ahead is None:
+            self._ahead = ReadAhead(_MOST_AT_A_TIME, _MOST_AT_A_TIME)
+        asked = max([stop, *(int(number) + 1 for number in self._ahead.keys)])  # type: ignore[call-overload]
+        self._ahead.want((number, 1, partial(self._index_meanwhile, number)) for number in range(len(self._found), asked))
+
+    def _index_meanwhile(self, number: int) -> FileIndex:
+        found = self.files[number].index()
+        self._ready.add(number)
+        return found
+
+    def _taken(self, number: int) -> FileIndex:
+        index = self.files[number].index() if self._ahead is None else self._ahead.take(number, self.files[number].index)
+        self._opened(number)
+        return index
+
+    def _asked(self, first: int, stop: int, *, goes_on: bool) -> Iterator[FileIndex]:
+        """The indexes of some files, in order; of several that are elsewhere at the same time."""
+        if all(file.is_local for file in self.files[first:stop]):
+            yield from map(self._taken, range(first, stop))
+            return
+        if stop - first > 1 or goes_on:
+            self._ask(min(len(self.files), stop + _MOST_AT_A_TIME) if goes_on else stop)
+        for number in range(first, stop):
+            yield self._taken(number)
 
     def _add(self, indexes: Sequence[FileIndex]) -> None:
         if not indexes:
@@ -271,17 +320,3 @@ class BlockIndex:
         """For each row the number of its file, and its number in that."""
         blocks, inside = self.located(rows)
         return self._owners[blocks], self._firsts[blocks] + inside
-
-
-def _indexes(files: Sequence[BlockFile]) -> Iterator[FileIndex]:
-    """The indexes of files, in order; files that are elsewhere are asked at the same time."""
-    if len(files) == 1 or all(file.is_local for file in files):
-        yield from (file.index() for file in files)
-        return
-    ahead: ReadAhead[FileIndex] = ReadAhead(len(files), len(files))
-    try:
-        ahead.want((number, 1, file.index) for number, file in enumerate(files))
-        for number in range(len(files)):
-            yield ahead.take(number)
-    finally:
-        ahead.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -13,6 +14,9 @@ from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.permutation import Ints
+
+FORESEEING: ContextVar[bool] = ContextVar("FORESEEING", default=False)
+"""What is reached will be read later: a source says how many of these rows it knows of, and asks for more meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
