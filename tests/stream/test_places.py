@@ -19,6 +19,7 @@ def test_a_place_is_one_of_the_rows_or_behind_them() -> None:
     check_place(FILTERED, [9, 0, 3])
     check_place(LANES, [[0, 3], [2, 2]])
     check_place(FILTERED_LANES, [[0, 1, 3], [2, 0, 2]])
+    check_place(FILTERED_LANES, [[0, 1], [2, 0]])
 
 
 @pytest.mark.parametrize("at", [10, 10**30])
@@ -34,7 +35,7 @@ def test_a_place_behind_a_lane_is_refused(entry: list[int]) -> None:
         check_place(LANES, [entry, [2, 0]])
 
 
-@pytest.mark.parametrize("entry", [[0, -1, 0], [0, 1], [0, 1, 0, 1], [0, 1, [3]], [0, 1, 4]])
+@pytest.mark.parametrize("entry", [[0, -1, 0], [0, 5], [0, 1, 0, 1], [0, 1, [3]], [0, 1, 4]])
 def test_a_place_in_a_lane_is_one_of_its_rows(entry: list[int]) -> None:
     with pytest.raises(StreamStateError, match="Give what"):
         check_place(FILTERED_LANES, [entry, [2, 0, 0]])
