@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import ConfigurationError, UnknownColumnError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownColumnError
 from datasets_core.features.base import FeatureType
 from datasets_core.format.formatter import Formatter
 from datasets_core.rows.display import column_text
@@ -24,18 +24,36 @@ class Column(Sequence[Any]):
     column of a field.
 
     Args:
-        view: the rows, with this column alone.
-        path: name of the column, then of the fields within.
-        feature: what the values are.
+        source: a dataset, or a column of structs.
+        column_name: name of the column, or of the field.
 
     >>> rows = Dataset.from_dict({"a": [1, 2, 3], "b": [{"c": "x"}, {"c": "y"}, {"c": "z"}]})
     >>> rows["a"][-1], rows["a"][:2], rows["b"]["c"][:]
     (3, [1, 2], ['x', 'y', 'z'])
     """
 
-    def __init__(self, view: Formatter, path: tuple[str, ...], feature: FeatureType | None) -> None:
-        self._view, self._path = view, path
-        self.features = feature
+    _view: Formatter
+    _path: tuple[str, ...]
+    features: FeatureType | None
+
+    def __init__(self, source: Any, column_name: str) -> None:
+        found = source[column_name]
+        if not isinstance(found, Column):
+            raise ArgumentTypeError(f"{type(source).__name__} has no column {column_name!r}. Give a dataset and a name.")
+        self._view, self._path, self.features = found._view, found._path, found.features
+
+    @classmethod
+    def of(cls, view: Formatter, path: tuple[str, ...], feature: FeatureType | None) -> Column:
+        """A column of some rows.
+
+        Args:
+            view: the rows, with this column alone.
+            path: name of the column, then of the fields within.
+            feature: what the values are.
+        """
+        made = cls.__new__(cls)
+        made._view, made._path, made.features = view, path, feature
+        return made
 
     @property
     def column_name(self) -> str:
@@ -77,7 +95,7 @@ class Column(Sequence[Any]):
         if isinstance(key, str):
             if not isinstance(self.features, dict) or key not in self.features:
                 raise UnknownColumnError(key, known=list(self.features) if isinstance(self.features, dict) else ())
-            return Column(self._view, (*self._path, key), self.features[key])
+            return Column.of(self._view, (*self._path, key), self.features[key])
         number = row_number(key, len(self))
         if number is not None:
             return self._at(self._view.row(number))
@@ -107,7 +125,7 @@ class Column(Sequence[Any]):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Column, (self._view, self._path, self.features)
+        return Column.of, (self._view, self._path, self.features)
 
     def __repr__(self) -> str:
         return column_text(self[:_SHOWN], is_cut=len(self) > _SHOWN)

@@ -127,7 +127,7 @@ class Reading(Described):
             else:
                 found = self._formatter_of((name,)) if is_formatted else self._view_of((name,))
             self._columns[name] = found
-        return Column(found, (name,), self.features[name])
+        return Column.of(found, (name,), self.features[name])
 
     def _check_columns(self, names: Iterable[object]) -> None:
         known = self._table.schema.names

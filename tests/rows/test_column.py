@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import RowIndexError, UnknownColumnError
+from datasets_core.errors import ConfigurationError, RowIndexError, UnknownColumnError
 from datasets_core.features.base import Value
 from datasets_core.features.dynamic import Json
 from datasets_core.features.schema import Features
@@ -86,3 +86,12 @@ def test_an_array_without_a_copy_is_given_or_refused() -> None:
     copied = shown.__array__(copy=True)
     copied[0] = 9
     assert dataset["a"][:] == [1, 2]
+
+
+def test_a_column_is_made_of_a_dataset_or_a_column_and_a_name() -> None:
+    rows = Dataset.from_list([{"a": {"b": 1}}, {"a": {"b": 2}}])
+
+    assert Column(rows, "a")[1] == {"b": 2}
+    assert Column(Column(rows, "a"), "b")[:] == [1, 2]
+    with pytest.raises(ConfigurationError, match="has no column 'a'"):
+        Column({"a": [1]}, "a")
