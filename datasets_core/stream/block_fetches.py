@@ -15,6 +15,7 @@ from datasets_core.stream.block_files import BlockFile
 Key: TypeAlias = tuple[int, int]
 """The number of a list of files, and that of a block in it."""
 
+_FIRST_BYTES = 8 << 20  # that are fetched ahead at first
 _TOGETHER_BYTES = 2 << 20  # of blocks that are fetched by one request
 
 
@@ -52,6 +53,7 @@ class BlockFetches:
         self._ahead: ReadAhead[dict[Key, Any]] = ReadAhead(budget_bytes, settings().stream_threads)
         self._groups: dict[Key, _Group] = {}
         self._expected: set[Key] = set()
+        self._taken_bytes = 0
         self._beside: dict[Key, Any] = {}  # what came along with a block that was taken
 
     def expect(self, keys: Iterable[Key]) -> None:
@@ -63,6 +65,7 @@ class BlockFetches:
     def _asked(self, keys: Iterable[Key]) -> Iterator[tuple[Key, int, Callable[[], dict[Key, Any]]]]:
         before, self._groups = self._groups, {}
         self._expected = set()
+        most = min(self._budget, _FIRST_BYTES + self._taken_bytes // 2)  # the more was read the more is fetched ahead
         groups: list[_Group] = []
         last: _Group | None = None  # that may be added to
         size = 0
@@ -88,7 +91,7 @@ class BlockFetches:
             last.add(key, wanted)
             self._groups[key] = last
             size += wanted.num_bytes
-            if size > 2 * self._budget:
+            if size > most:
                 break
         for group in groups:
             yield group.keys[0], group.num_bytes, group.fetch
@@ -99,6 +102,7 @@ class BlockFetches:
         Raises:
             DatasetsCoreError: they cannot be had.
         """
+        self._taken_bytes += wanted.num_bytes
         if key in self._beside:
             return self._beside.pop(key)
         group = self._groups.get(key)
