@@ -201,7 +201,14 @@ class _Lane:
 
 def in_turn_entry(node: Node, entry: Sequence[Any]) -> Sequence[Any]:
     """What a state has for a lane of which only the rows tell, also if arithmetic told when it was saved: no row might fail."""
-    return [*entry, entry[1]] if len(entry) == 2 and node.start == 0 else entry
+    return [*entry, entry[1]] if len(entry) == 2 and node.start == 0 and _may_fail(node) else entry
+
+
+def _may_fail(node: Node | None) -> bool:
+    """Whether rows may fail that come to a lane by arithmetic."""
+    while node is not None and getattr(node, "guard", None) is None:
+        node = getattr(node, "below", None)
+    return node is not None
 
 
 def _entry(number: int, given: int, stood: State, rounds: int, ended: int) -> list[Any]:

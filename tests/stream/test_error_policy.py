@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core import Dataset, Features, IterableDataset, Value
+from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import ConfigurationError, StreamStateError, TooManyErrorsError
 from datasets_core.stream.error_policy import ErrorPolicy, Guard, Ledger, counted, without_counts
 
@@ -128,6 +129,22 @@ def test_a_stream_that_ended_with_an_error_goes_on_with_another_policy() -> None
     strict.load_state_dict(skipping.state_dict())
     with pytest.raises(ValueError, match="bad 30"):
         taken.extend(row["a"] for row in strict)
+
+
+def test_lanes_that_ended_with_an_error_go_on_with_another_policy_on_other_ranks() -> None:
+    def rank(stream: IterableDataset, index: int, count: int) -> IterableDataset:
+        divided = split_dataset_by_node(stream.map(_tripled), index, count, lanes=4)
+        assert isinstance(divided, IterableDataset)
+        return divided
+
+    found, values = iter(rank(STREAM.skip(1), 0, 1)), []
+    with pytest.raises(ValueError, match="bad 7"):
+        values.extend(row["a"] for row in found)
+    for index in range(2):
+        other = rank(STREAM.skip(1).on_error("skip"), index, 2)
+        other.load_state_dict(found.state_dict())
+        values.extend(row["a"] for row in other)
+    assert sorted(values) == [value for value in range(1, 60) if value not in BAD]
 
 
 @pytest.mark.parametrize("behind", ["take", "skip", "batch"])
