@@ -10,6 +10,7 @@ from typing import Any
 from datasets_core.stream.lane_places import LanePlaces
 from datasets_core.stream.lanes import Dealt, LanesInTurn, PlacedLanes, in_lane, of_lane
 from datasets_core.stream.node import Node, Ordered
+from datasets_core.stream.order import Cut
 from datasets_core.stream.steps import Batch, Limit, Part, PlainStep, Repeat, Shuffle, Step, is_row_by_row
 
 
@@ -134,7 +135,10 @@ def _in_turn(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own
 
 
 def _lane(head: Node, rest: Sequence[Step], lanes: int, epoch: int, lane: int) -> Node:
-    node = in_lane(head, lane, lanes) or Dealt(head, lane, lanes)
+    if isinstance(head, Ordered) and head.is_endless:  # the later part of its rows would never come: lanes take turns
+        node: Node = head.shared(Cut((range(lane, head.num_rows, lanes),)))
+    else:
+        node = in_lane(head, lane, lanes) or Dealt(head, lane, lanes)
     for step in rest:
         seeded = replace(step, seed=step.seed + (lane << 40)) if isinstance(step, Shuffle) else step
         node = _numbered(seeded.on(node, epoch), lane, lanes)

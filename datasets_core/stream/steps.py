@@ -420,7 +420,8 @@ class Shuffle(_Whole):
         """See `Step.on`."""
         if isinstance(node, Ordered) and not node.is_endless:
             return self._on_places(node, lanes)
-        return Windows(in_turns(node, self.seed, epoch) or node, self._rows(node), self.seed, epoch, self.reshuffles)
+        size = max(1, self._rows(node) // lanes)  # each lane has windows of its own
+        return Windows(in_turns(node, self.seed, epoch) or node, size, self.seed, epoch, self.reshuffles)
 
     def _on_places(self, node: Ordered, lanes: int) -> Ordered:
         blocks = node.source.blocks

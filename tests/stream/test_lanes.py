@@ -235,3 +235,24 @@ def test_states_are_small() -> None:
     for _ in range(1000):
         next(walk)
     assert len(json.dumps(walk.state_dict())) < 4000
+
+
+def test_windows_of_lanes_are_smaller_the_more_there_are() -> None:
+    part = split_dataset_by_node(table(240).filter(None).shuffle(seed=1, buffer_size=24), 0, 1, lanes=LANES)
+    lane: Any = part._plan.node(0).lane_node(3)  # type: ignore[attr-defined]
+    assert (lane.size, lane.seed) == (2, 1 + (3 << 40))
+    inside = split_dataset_by_node(table(240).filter(None), 0, 1, lanes=LANES).shuffle(seed=1, buffer_size=24)
+    assert inside._plan.node(0).lane_node(3).size == 2  # type: ignore[attr-defined]
+    assert text(part) == text(inside) == text(table(240))
+
+
+def test_files_that_are_read_again_and_again_give_the_first_rows_first(tmp_path: Any) -> None:
+    from datasets_core import ReadConfig, load_dataset_builder
+
+    Dataset.from_dict({"a": list(range(30))}).to_parquet(str(tmp_path / "rows.parquet"))
+    builder = load_dataset_builder("parquet", data_dir=str(tmp_path), cache_dir=str(tmp_path / "cache"))
+    builder.download_and_prepare()
+    rows = builder.as_dataset("train", read_config=ReadConfig(repeat_filenames=True))
+    part = split_dataset_by_node(rows, 1, 2, lanes=4)
+    walk, whole = iter(part), iter(rows)
+    assert [next(walk)["a"] for _ in range(40)] == [next(whole)["a"] for _ in range(80)][1::2]
