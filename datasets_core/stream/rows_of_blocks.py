@@ -51,7 +51,8 @@ class BlockPart:
         """The rows, among those of all files."""
         start, stop = self.span()
         total = self.index.whole() if stop is None else self.index.reach(stop)
-        return range(min(start, total), max(start, total) if stop is None else max(start, min(stop, total)))
+        first = min(start, total)
+        return range(first, total if stop is None else max(first, min(stop, total)))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,10 @@ SCHEMAS = [pa.schema({"a": pa.int64()}), pa.schema({"b": pa.list_(pa.string())},
 
 @given(st.lists(st.tuples(st.lists(st.integers(0, 9), max_size=4), st.integers(0, 1)), min_size=1, max_size=5))
 def test_they_come_back(files):
-    given_ = [FileIndex.of(SCHEMAS[kind], np.array(rows, np.int64), np.array(rows, np.int64) * 8, (9, f"{kind}")) for rows, kind in files]
+    given_ = [
+        FileIndex.of(SCHEMAS[kind], np.array(rows, np.int64), np.array(rows, np.int64) * 8, (9, f"{kind}"))
+        for rows, kind in files
+    ]
     found = from_bytes(to_bytes(given_))
     assert len(found) == len(given_)
     for one, other in zip(found, given_, strict=True):
