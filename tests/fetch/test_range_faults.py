@@ -57,8 +57,8 @@ def cases(kinds):
 def _serve(server, case):
     server.reset()
     server.tags, server.dates, server.ranged = case.tags, case.dates, case.ranged
-    is_cut = any(kind == "short" for kind, *_ in case.faults)  # which nothing tells of a body without a length
-    server.has_length, server.knows_if_match = case.has_length or is_cut, case.knows_if_match
+    is_untold = any(kind in ("short", "more", "slow-head") for kind, *_ in case.faults)  # of a body without a length
+    server.has_length, server.knows_if_match = case.has_length or is_untold, case.knows_if_match
     url = server.put("a.bin", BODY)
     there = server.put("there.bin", BODY)
     other = OTHER if case.tags or case.dates else LONGER  # nothing else would tell
