@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import re
 import sys
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from datasets_core.stream.block_files import BlockFile
     from datasets_core.stream.steps import Step
 
+logger = logging.getLogger(__name__)
+
 _ARCHIVES = frozenset({"zip", "tar", "rar", "7z"})
 _SHOWN = 5
 _FETCH_AGAIN = "Fetch or pack it again"
@@ -52,12 +55,14 @@ class FileBuilder(ArrowBasedBuilder):
     """Whether it has `read_live`."""
     config: Any
     _begins: tuple[Mark | None] | None = None
+    _said: list[str]
 
     def _info(self) -> DatasetInfo:
         return DatasetInfo(features=self.config.features)
 
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
         """One split a key of `data_files`; each with its local files and the names that errors use."""
+        self._said = []  # of this builder and its copies
         named = self._named()
         local = dl_manager.download(named)
         splits = []
@@ -149,10 +154,24 @@ class FileBuilder(ArrowBasedBuilder):
     def _reached(self, path: str | os.PathLike[str], name: str, dl_manager: Any = None) -> Iterator[Source]:
         """What is to be read for an entry of `files`: what is elsewhere is fetched, and an archive unpacked, now."""
         if dl_manager is None or self._is_told(path, name):
+            if isinstance(path, RemoteFile) and not self.streams:
+                self._say_that_fetched(name)
             yield Source.of(path, name, streams=self.streams)
             return
+        if isinstance(path, RemoteFile):
+            self._say_that_fetched(name)
         for local, inner in self._unpacked(name, os.fspath(path), dl_manager):
             yield Source(os.fspath(local), inner)
+
+    def _say_that_fetched(self, name: str) -> None:
+        """Say, once, that a stream has files whole before it reads them."""
+        if not self._said:
+            self._said.append(name)
+            logger.warning(
+                "Files of %s, as %s, are fetched whole when their first rows are asked for: they cannot be read as they come.",
+                self.label,
+                name,
+            )
 
     def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
         """The files of a split as such that are read block by block, to be streamed; None where one of them has no blocks.
