@@ -177,7 +177,7 @@ class BlockSource(Generic[Footer]):
             with contextlib.suppress(FileFormatError):
                 self._footer = found = self._parsed(kept[1])
                 return found
-        tail = bytes(ranges.tail(TAIL_BYTES))
+        tail = bytes(ranges.tail(TAIL_BYTES)) if self._tail is None else self._tail[1]
         version = ranges.version()
         if not tail:
             raise self._source.fault(f"is empty: it holds no {self.kind} footer", advice=ADVICE)

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import settings
 from datasets_core.errors import FileFormatError
 from datasets_core.fetch.range_file import RangeFile
 from datasets_core.stream.block_files import FileIndex
@@ -24,9 +25,9 @@ from ._sparse import Sparse
 logger = logging.getLogger(__name__)
 
 _MAGIC, _ENCRYPTED = b"PAR1", b"PARE"
-_PIECE_ROWS, _PIECE_BYTES = 65_536, 32 << 20
+_PIECE_ROWS, _PIECE_SHARE = 65_536, 16  # the memory of a stream holds so many pieces of a row group
 _THREADED_BYTES = 1 << 18  # of a row group that is decoded in threads
-_STREAM_BYTES, _LEAST_STREAM_BYTES, _ALL_STREAM_BYTES = 4 << 20, 64 << 10, 32 << 20
+_STREAM_BYTES, _LEAST_STREAM_BYTES = 4 << 20, 64 << 10
 
 
 class Options(Protocol):
@@ -172,7 +173,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
         is_left_out = self._options.on_bad_files != "error"  # but by its footer it was none of those
         advice = "Leave streaming=True out, as only then on_bad_files= finds it" if is_left_out else ADVICE
         with self._faults(lambda: row, advice):
-            file, sparse = self._file(footer, len(self.needed(block, columns)), is_whole=fetched is not None)
+            file, sparse = self._file(footer, None if fetched is not None else self.needed(block, columns))
             with sparse.holding(fetched or []):
                 rows = self._options.batch_size or piece_rows(group.num_rows, group.total_byte_size)
                 threads = group.total_byte_size > _THREADED_BYTES
@@ -188,14 +189,16 @@ class ParquetBlocks(BlockSource["_Footer"]):
         wanted = self._wanted(footer) if columns is None else list(columns)
         return None if wanted == footer.schema.names else wanted
 
-    def _file(self, footer: _Footer, num_chunks: int, *, is_whole: bool) -> tuple[Any, Sparse]:
-        """The file as pyarrow reads it: from what was fetched, or, by stretches of each column, as it goes."""
+    def _file(self, footer: _Footer, needed: list[tuple[int, int]] | None) -> tuple[Any, Sparse]:
+        """The file as pyarrow reads it: from what was fetched (None), or, by stretches of each column, as it goes."""
         import pyarrow.parquet as pq  # see above
 
-        if is_whole and self._reader is not None:
+        if needed is None and self._reader is not None:
             return self._reader
-        stretch = 0 if is_whole else max(_LEAST_STREAM_BYTES, min(_STREAM_BYTES, _ALL_STREAM_BYTES // max(1, num_chunks)))
-        sparse = Sparse(self._opened(), stretch)
+        stretch = 0
+        if needed is not None:
+            stretch = max(_LEAST_STREAM_BYTES, min(_STREAM_BYTES, _piece_bytes() // max(1, len(needed))))
+        sparse = Sparse(self._opened(), stretch, [stop for _, stop in needed or ()])
         file = pq.ParquetFile(
             sparse,
             metadata=footer.metadata,
@@ -204,7 +207,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
             buffer_size=stretch // 4,
             page_checksum_verification=True,
         )
-        if is_whole:
+        if needed is None:
             self._reader = file, sparse
         return file, sparse
 
@@ -220,7 +223,11 @@ class _Footer:
 
 def piece_rows(rows: int, size: int) -> int:
     """How many rows to decode at a time, of so many in so many bytes."""
-    return max(1, min(_PIECE_ROWS, _PIECE_BYTES * rows // max(size, 1)))
+    return max(1, min(_PIECE_ROWS, _piece_bytes() * rows // max(size, 1)))
+
+
+def _piece_bytes() -> int:
+    return settings().stream_memory_bytes // _PIECE_SHARE
 
 
 def in_order(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

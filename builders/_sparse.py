@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -19,10 +20,11 @@ class Sparse(io.RawIOBase):
     Args:
         ranges: the file.
         stretch: what is not at hand is fetched in parts of so many bytes; 0 fetches just what is read.
+        ends: no such part goes on behind one of these places, where that which is read ends before it.
     """
 
-    def __init__(self, ranges: RangeFile, stretch: int = 0) -> None:
-        self._ranges, self._stretch = ranges, stretch
+    def __init__(self, ranges: RangeFile, stretch: int = 0, ends: Sequence[int] = ()) -> None:
+        self._ranges, self._stretch, self._ends = ranges, stretch, sorted(ends)
         self._size = ranges.version().size
         self._at = 0
         self._held: list[tuple[int, memoryview]] = []
@@ -64,9 +66,17 @@ class Sparse(io.RawIOBase):
             return found or b""
         if not self._stretch:
             return self._ranges.read([(start, stop)])[0]
-        (data,) = self._ranges.read([(start, min(self._size, max(stop, start + self._stretch)))])
-        self._keep(start, memoryview(data))
-        return memoryview(data)[: stop - start]
+        first, held = next(((at, view) for at, view in self._held if at <= start < at + len(view)), (start, memoryview(b"")))
+        begin = first + len(held)  # what comes before is at hand
+        data = memoryview(self._ranges.read([(begin, self._end(begin, stop))])[0])
+        self._keep(begin, data)
+        return b"".join([held[start - first :], data[: stop - begin]]) if begin > start else data[: stop - begin]
+
+    def _end(self, begin: int, stop: int) -> int:
+        """Where the part that is fetched from `begin` on ends."""
+        number = bisect_left(self._ends, stop)
+        last = self._ends[number] if number < len(self._ends) else self._size
+        return max(stop, min(last, begin + self._stretch))
 
     def _part(self, start: int, stop: int) -> memoryview | None:
         for first, view in self._held:
@@ -76,7 +86,9 @@ class Sparse(io.RawIOBase):
 
     def _keep(self, start: int, data: memoryview) -> None:
         """Have a stretch in place of the one that it goes on from."""
-        self._held = [each for each in self._held if not each[0] < start <= each[0] + len(each[1])][-_MOST_STRETCHES:]
+        if start not in self._ends:
+            self._held = [each for each in self._held if each[0] + len(each[1]) != start]
+        self._held = self._held[-_MOST_STRETCHES:]
         self._held.append((start, data))
 
     def readinto(self, buffer: Any) -> int:
