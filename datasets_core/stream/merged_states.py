@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from datasets_core.errors import ArgumentTypeError, StreamStateError
-from datasets_core.stream.state import check_plan, is_state, lane_entries
+from datasets_core.stream.state import check_plan, is_state, lane_entries, with_place
 
 _SINCE, _FETCHER, _ITERATION, _DATASET = "_steps_since_snapshot", "fetcher_state", "dataset_iter_state", "dataset_state"
 _SHOWN = 8
@@ -55,7 +55,7 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
     if lacking:
         names = ", ".join(map(str, lacking[:_SHOWN])) + (f" and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else "")
         raise StreamStateError(f"No state has the lanes {names} of {first['lanes']}. Give those of all ranks and workers.")
-    return {**first, "at": [lanes[lane] for lane in sorted(lanes)]}
+    return with_place(first, [lanes[lane] for lane in sorted(lanes)])
 
 
 def check_alike(states: list[dict[str, Any]]) -> None:

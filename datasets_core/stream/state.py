@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from datasets_core.errors import StreamStateError
+from datasets_core.stream.folded import folded, unfolded
 from datasets_core.stream.plan import Share
 
 _VERSION = 2
@@ -42,10 +43,25 @@ def saved(place: Place, signature: list[list[Any]], lanes: int | None = None) ->
         lanes: into how many its rows are divided, where `at` is a list of what each lane stands at.
     """
     share = None if place.share is None else [place.share.index, place.share.count]
-    state = {"version": _VERSION, "plan": signature, "epoch": place.epoch, "share": share, "at": place.at}
+    state = {"version": _VERSION, "plan": signature, "epoch": place.epoch, "share": share, **_folded(place.at)}
     if lanes is not None:
         state["lanes"] = lanes
     return state if place.seed is None else {**state, "seed": place.seed}
+
+
+def _folded(at: Any) -> dict[str, Any]:
+    found, same = folded(at)
+    return {"at": found, "same": same} if same else {"at": found}
+
+
+def place_in(state: Mapping[str, Any]) -> Any:
+    """What a state says of the place in the rows."""
+    return unfolded(state["at"], state["same"]) if "same" in state else state["at"]
+
+
+def with_place(state: Mapping[str, Any], at: Any) -> dict[str, Any]:
+    """The state with another place in the rows."""
+    return {**{name: value for name, value in state.items() if name not in ("at", "same")}, **_folded(at)}
 
 
 def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> Place:
@@ -74,7 +90,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> P
     for name in ("epoch", "seed"):
         if not _is_whole(state.get(name)) and (name == "epoch" or has_seed):
             raise StreamStateError(f"The state says {name} {state[name]!r}, which is no whole number. {_ADVICE}")
-    return Place(state["epoch"], _share(state["share"]), state["at"], state.get("seed"))
+    return Place(state["epoch"], _share(state["share"]), place_in(state), state.get("seed"))
 
 
 def is_state(found: Any) -> bool:
@@ -88,7 +104,7 @@ def lane_entries(state: Mapping[str, Any]) -> list[list[Any]]:
     Raises:
         StreamStateError: it has no such form.
     """
-    return _entries(state["at"], state["lanes"])
+    return _entries(place_in(state), state["lanes"])
 
 
 def _entries(at: Any, lanes: int) -> list[list[Any]]:
