@@ -16,6 +16,7 @@ from datasets_core.stream.projection import projected
 from datasets_core.stream.rank_lanes import RankLanes, divided_steps, keeps_lanes, lanes_of
 from datasets_core.stream.rows_by_place import RowsByPlace
 from datasets_core.stream.rows_of_jobs import RowsOfJobs
+from datasets_core.stream.seeking import num_rows_of
 from datasets_core.stream.steps import Batch, ChangeColumns, Limit, Map, Part, Repeat, Shuffle, Step, is_row_by_row
 
 
@@ -169,7 +170,9 @@ class Plan:
         node = self.node(0)
         if isinstance(node, PlacedLanes):
             return node.num_rows
-        return node.num_rows if isinstance(node, Ordered) and not node.is_shared else None
+        if isinstance(node, Ordered):
+            return None if node.is_shared else node.num_rows
+        return num_rows_of(node)
 
     @property
     def features(self) -> Features | None:

@@ -31,6 +31,11 @@ class Begun:
         return self.below.blocks(state)
 
 
+def keeps_rows(node: Node) -> TypeGuard[Changed | Counted]:
+    """Whether there is a row of each row below, whatever functions say."""
+    return isinstance(node, Counted) or (isinstance(node, Changed) and node.guard is None)
+
+
 def num_rows_of(node: Node) -> int | None:
     """How many rows a node has, `ENDLESS` at most; None where that shows when they are read."""
     if isinstance(node, Ordered):

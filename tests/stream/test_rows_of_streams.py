@@ -9,6 +9,7 @@ import pytest
 
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.order import ENDLESS
 from datasets_core.stream.rows_of_streams import Beside, Chain, Mixture, rows_of_streams
 
 
@@ -71,3 +72,12 @@ def test_streams_are_sent_whole() -> None:
     list(stream)
 
     assert list(pickle.loads(pickle.dumps(stream))) == [{"a": 1}, {"a": 2}]
+
+
+def test_the_number_of_rows_is_told_where_arithmetic_tells() -> None:
+    one, other = _stream(a=[1, 2, 3]), _stream(a=[4, 5])
+
+    assert _one(one, other)._plan.num_rows == 5
+    assert _one(one.repeat(None), other, joining=Mixture(None, 0, "first_exhausted"))._plan.num_rows == 4
+    assert _one(one.repeat(None), other.repeat(None), joining=Mixture(None, 0, "all_exhausted"))._plan.num_rows == ENDLESS
+    assert _one(one, other.filter(bool))._plan.num_rows is None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from datasets_core.stream.chained import Chained
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.mixed import Mixed
-from datasets_core.stream.mixture import Turns
+from datasets_core.stream.mixture import InTurn, Turns
 from datasets_core.stream.node import Node
 from datasets_core.stream.nodes import Rounds
 from datasets_core.stream.seeking import num_rows_of, state_behind
@@ -50,3 +50,15 @@ def test_what_only_shows_when_it_is_read_is_not_skipped() -> None:
 
     assert state_behind(node, 2) is None
     assert num_rows_of(node) is None
+
+
+def test_rows_that_may_fail_and_be_left_out_are_not_counted() -> None:
+    def fail(row: dict[str, int]) -> None:
+        if row["row"] == 1:
+            raise ValueError("odd")
+
+    rows = IterableDataset.from_dict({"row": [0, 1, 2, 3]})
+    node = Mixed((rows.map(fail, on_error="skip")._plan.node(0), _placed(1, 2)), InTurn(2), "all_exhausted_without_replacement")
+
+    assert num_rows_of(node) is None
+    assert state_behind(node, 3) is None
