@@ -18,7 +18,7 @@ from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, FileChangedError, FileFormatError, UnsafeArchiveError
 from datasets_core.fetch.decompress import decompressed, open_decompressed
 from datasets_core.fetch.members import Budget
-from datasets_core.fetch.range_file import FileVersion, RangeFile
+from datasets_core.fetch.range_file import FileVersion, LocalRanges, RangeFile
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_of, looks_like_html
 
@@ -55,11 +55,13 @@ class Source:
         path: the local file.
         name: the path or URL that errors name.
         remote: where its bytes come from while they are read; None of a local file.
+        is_copy: the local file is one that was fetched: when it was written says nothing.
     """
 
     path: str
     name: str
     remote: RemoteFile | None = None
+    is_copy: bool = False
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], name: str, *, streams: bool) -> Source:
@@ -72,7 +74,7 @@ class Source:
         """
         if streams and isinstance(path, RemoteFile) and path.comes:
             return cls("", name, path)
-        return cls(os.fspath(path), name)
+        return cls(os.fspath(path), name, is_copy=isinstance(path, RemoteFile))
 
     def fault(
         self, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
@@ -95,7 +97,7 @@ class Source:
         handle = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
         kind = kind_of(handle.read(HEAD_BYTES))
         handle.seek(0)
-        size, tag = _local_version(handle)
+        size, tag = _local_version(handle, is_copy=self.is_copy)
         if kind not in COMPRESSIONS:
             return handle, TextFile(size, tag)
         handle.close()
@@ -115,11 +117,11 @@ class Source:
         if not file.compression and self.remote is not None:
             ranges = self.remote.ranges()
             if file.size >= 0:
-                ranges.hold(FileVersion(file.size, file.tag))
+                ranges.hold(FileVersion(file.size, "" if isinstance(ranges, LocalRanges) else file.tag))
             return _Ahead(ranges, at, to)
         handle, found = self.opened()
         try:
-            if (found.size, found.tag, found.compression) != (file.size, file.tag, file.compression):
+            if not file.is_same(replace(found, lead=file.lead)):
                 raise FileChangedError(self.name)
             if not file.compression and self.remote is None:
                 cast(BinaryIO, handle).seek(at)
@@ -150,9 +152,9 @@ class Source:
         return _Checked(self, plain), TextFile(size, tag, str(kind))
 
 
-def _local_version(handle: BinaryIO) -> tuple[int, str]:
+def _local_version(handle: BinaryIO, *, is_copy: bool) -> tuple[int, str]:
     status = os.fstat(handle.fileno())
-    return status.st_size, str(status.st_mtime_ns)
+    return status.st_size, "" if is_copy else str(status.st_mtime_ns)
 
 
 def _remote_version(handle: BinaryIO) -> tuple[int, str]:
@@ -162,7 +164,7 @@ def _remote_version(handle: BinaryIO) -> tuple[int, str]:
         known: Any = raw
         size, tag = known.declared_size(), known.version
         return (-1 if size is None else int(size)), str(tag)
-    return _local_version(handle) if isinstance(raw, io.FileIO) else (-1, "")
+    return _local_version(handle, is_copy=True) if isinstance(raw, io.FileIO) else (-1, "")
 
 
 def _pass(handle: ByteStream, count: int) -> None:
@@ -325,7 +327,7 @@ class TextBytes:
             if plain:
                 lead = len(codecs.BOM_UTF8) if self._first.startswith(codecs.BOM_UTF8) else 0
                 self._first, self.file = self._first[lead:], replace(file, lead=lead)
-                if mark is not None and self.file != mark.file:
+                if mark is not None and not mark.file.is_same(self.file):
                     raise FileChangedError(source.name)
             else:
                 self._decode = _recoder(source, encoding, errors)

@@ -43,6 +43,16 @@ class TextFile:
     compression: str = ""
     lead: int = 0
 
+    def is_same(self, other: TextFile) -> bool:
+        """Whether both are of one version, as far as both tell it: of a copy of a file elsewhere only the size is known.
+
+        >>> TextFile(7, '"v1"').is_same(TextFile(7)), TextFile(7, '"v1"').is_same(TextFile(7, '"v2"'))
+        (True, False)
+        """
+        is_sized = self.size in (-1, other.size) or other.size == -1
+        is_tagged = self.tag in ("", other.tag) or not other.tag
+        return is_sized and is_tagged and (self.compression, self.lead) == (other.compression, other.lead)
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -136,7 +146,7 @@ class FileMarks:
 
     def note(self, mark: Mark) -> None:
         """Keep a mark that was come by, if there is none near it."""
-        if self.file != mark.file:
+        if self.file is None or not self.file.is_same(mark.file):
             self.marks, self.num_rows, self.seen, self.file = [], None, 0, mark.file
         self.seen = max(self.seen, mark.row)
         if not mark.at:

@@ -241,7 +241,7 @@ def test_a_value_that_does_not_fit_is_told_by_its_row_in_the_file(large: dict[st
 
 
 def test_a_compressed_file_that_is_cut_is_told(large: dict[str, bytes], range_server: Any, tmp_path: Path) -> None:
-    packed = gzip.compress(large["a.jsonl"], mtime=0)
+    packed = gzip.compress(large["a.jsonl"], 1, mtime=0)
     url = range_server.put("a.jsonl.gz", packed[: len(packed) // 2])
     with pytest.raises(FileFormatError, match=r"a.jsonl.gz: the compressed data is damaged or cut"):
         list(load_dataset("json", data_files=url, split="train", streaming=True, cache_dir=str(tmp_path)))
