@@ -9,7 +9,7 @@ from datasets_core.format.formatter import RowFormat
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.mixed import STRATEGIES
+from datasets_core.stream.mixed_nodes import STRATEGIES
 from datasets_core.stream.mixture import Weights, checked_weights, turns_of
 from datasets_core.stream.rows_of_streams import Beside, Chain, Joining, Mixture, rows_of_streams
 from datasets_core.stream.streamed import at_least

@@ -19,8 +19,8 @@ from datasets_core.fetch.daemons import SHARED, Patience
 from datasets_core.fetch.http import TransientError
 from datasets_core.fetch.http_ranges import HttpTransport, is_encoded, part_of, size_without, version_in
 from datasets_core.fetch.one_response import OneResponse
-from datasets_core.fetch.pieces import FIRST_BYTES, MOST_BYTES, Pieces
 from datasets_core.fetch.range_file import WITNESS_BYTES
+from datasets_core.fetch.read_pieces import FIRST_BYTES, MOST_BYTES, Pieces
 from datasets_core.fetch.transfer import HttpSource
 from datasets_core.fetch.transports import NoRangesError, Transport
 from datasets_core.redact import redact

@@ -13,9 +13,9 @@ from datasets_core.errors import StreamStateError
 from datasets_core.stream.lanes import LanesInTurn, PlacedLanes
 from datasets_core.stream.merged_states import check_alike, stream_states
 from datasets_core.stream.node import Delivery, Node
-from datasets_core.stream.places import check_place
 from datasets_core.stream.rank_lanes import RankLanes
 from datasets_core.stream.rows_by_place import Origins
+from datasets_core.stream.source_places import check_place
 from datasets_core.stream.state import check_plan, lane_entries
 
 if TYPE_CHECKING:

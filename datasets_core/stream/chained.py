@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from datasets_core.stream.lanes import reading_with
-from datasets_core.stream.mixed import Mixed
+from datasets_core.stream.mixed_nodes import Mixed
 from datasets_core.stream.mixture import Weighted
 from datasets_core.stream.node import Delivery, Node, State
 from datasets_core.stream.nodes import in_turn

@@ -17,7 +17,7 @@ from datasets_core.stream.aligning import Aligned
 from datasets_core.stream.chained import Chained
 from datasets_core.stream.changes import Selected
 from datasets_core.stream.first_requests import ask_together, is_fetched
-from datasets_core.stream.mixed import Mixed
+from datasets_core.stream.mixed_nodes import Mixed
 from datasets_core.stream.mixture import Weights, turns_of
 from datasets_core.stream.node import Node
 from datasets_core.stream.plan import Plan

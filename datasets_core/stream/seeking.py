@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from datasets_core.stream.chained import Chained
 from datasets_core.stream.first_requests import reach_together
 from datasets_core.stream.lanes import PlacedLanes
-from datasets_core.stream.mixed import Mixed, num_of_rows
+from datasets_core.stream.mixed_nodes import Mixed, num_of_rows
 from datasets_core.stream.node import Delivery, Node, Ordered, State
 from datasets_core.stream.nodes import Changed, Counted, Rounds, in_turn
 from datasets_core.stream.order import ENDLESS

@@ -13,14 +13,15 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, StreamSt
 from datasets_core.format.formatter import RowFormat
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split import NamedSplit
-from datasets_core.stream.iteration import Cursor, RowIterator, Walk
 from datasets_core.stream.error_policy import without_counts
+from datasets_core.stream.iteration import Cursor, RowIterator, Walk
 from datasets_core.stream.known import Known
+from datasets_core.stream.media_decoding import decoding_of
 from datasets_core.stream.node import Node, State, batches
-from datasets_core.stream.places import check_place
 from datasets_core.stream.plan import Plan, Share
 from datasets_core.stream.rank_lanes import RankLanes
-from datasets_core.stream.shown import Shown
+from datasets_core.stream.shown import TABLES, Shown
+from datasets_core.stream.source_places import check_place
 from datasets_core.stream.state import Place, own_lanes, read, saved
 from datasets_core.stream.steps import Step
 from datasets_core.stream.torch_loader import Told, is_being_sent, join_torch, worker_share, worker_walk
@@ -122,20 +123,29 @@ class Streamed(Known):
         """Where an iteration from the beginning begins."""
         source, share = self._plan.source, worker_share()
         epoch = self._epoch + (self._is_begun and source.changes_by_epoch)
-        at = self._plan.node(epoch, share).start
+        at = self._read_plan.node(epoch, share).start
         return Place(epoch, None if self._plan.is_elastic else share, at, source.drawn_seed)
 
     def _node_at(self, place: Place) -> Node:
         """What gives the rows of a place, to those who may have them."""
         share = worker_share()
         if self._plan.is_elastic:
-            return self._plan.node(place.epoch, share)
+            return self._read_plan.node(place.epoch, share)
         if place.share != share:
             raise StreamStateError(
                 f"The state was saved by {_reader(place.share)}, and is loaded by {_reader(share)}. "
                 "Load it into a loader with as many workers, worker by worker."
             )
-        return self._plan.node(place.epoch, share)
+        return self._read_plan.node(place.epoch, share)
+
+    @property
+    def _read_plan(self) -> Plan:
+        """The plan as it is read: with what decodes media, where that is more than to show them."""
+        plan = self._plan
+        if self._format.type in TABLES:
+            return plan
+        step = decoding_of(plan.steps, plan.features, plan.errors)
+        return plan if step is None else plan.then(step)
 
     # -- states --------------------------------------------------------------------------------------------------------
 
@@ -204,7 +214,7 @@ class Streamed(Known):
         if place.seed is not None:
             self._plan = self._plan.with_seed(place.seed)
         place = self._own(place)
-        check_place(self._plan.node(place.epoch, worker_share() if self._plan.is_elastic else place.share), place.at)
+        check_place(self._read_plan.node(place.epoch, worker_share() if self._plan.is_elastic else place.share), place.at)
         return place
 
     def _own(self, place: Place) -> Place:

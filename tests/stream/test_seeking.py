@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.stream.test_mixed import drawn, mixtures
 
 from datasets_core.stream.chained import Chained
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.mixed import Mixed
+from datasets_core.stream.mixed_nodes import Mixed
 from datasets_core.stream.mixture import InTurn, Turns
 from datasets_core.stream.node import Node
 from datasets_core.stream.nodes import Rounds
 from datasets_core.stream.seeking import num_rows_of, state_behind
 from tests.stream.listed_rows import ListedRows, read
-from tests.stream.test_mixed import drawn, mixtures
 
 
 def _placed(number: int, count: int) -> Node:

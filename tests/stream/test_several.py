@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datasets_core.stream.chained import Chained
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.mixed import Mixed
+from datasets_core.stream.mixed_nodes import Mixed
 from datasets_core.stream.mixture import InTurn
 from datasets_core.stream.node import Node
 from datasets_core.stream.nodes import Rounds

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core.stream.mixed import STRATEGIES, Mixed, num_of_rows
+from datasets_core.stream.mixed_nodes import STRATEGIES, Mixed, num_of_rows
 from datasets_core.stream.mixture import InTurn, Turns, turns_of
 from tests.stream.listed_rows import ListedRows, read
 

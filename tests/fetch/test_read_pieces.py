@@ -6,8 +6,8 @@ import pytest
 
 from datasets_core import config
 from datasets_core.errors import FileChangedError
-from datasets_core.fetch.pieces import MOST_BYTES, Pieces
 from datasets_core.fetch.range_file import FileVersion
+from datasets_core.fetch.read_pieces import MOST_BYTES, Pieces
 
 BODY = random.Random(1).randbytes(1 << 16) * 320  # 20 MiB
 KIB = 1 << 10

@@ -5,7 +5,7 @@ import pytest
 from datasets_core import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import StreamStateError
-from datasets_core.stream.places import check_place
+from datasets_core.stream.source_places import check_place
 
 STREAM = Dataset.from_dict({"a": list(range(9))}).to_iterable_dataset()
 ROWS = STREAM._plan.node(0)
