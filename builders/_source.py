@@ -194,7 +194,7 @@ class _Ahead:
                 return b""
             (data,) = self._ranges.read([(self._at, stop)])
             self._held, self._at = memoryview(data), stop
-            self._next_bytes = min(max(2 * self._next_bytes, _PASSED_BYTES), _MOST_AHEAD_BYTES)
+            self._next_bytes = min(2 * self._next_bytes, _MOST_AHEAD_BYTES)
         taken = self._held if size < 0 else self._held[:size]
         self._held = self._held[len(taken) :]
         return bytes(taken)

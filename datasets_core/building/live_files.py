@@ -77,6 +77,11 @@ class FileJob:
         stop = before + rows if self.stop is None else min(self.stop, before + rows)
         return max(0, stop - max(self.start, before))
 
+    def least_rows(self) -> int:
+        """How many rows it makes at least, as far as it was read before."""
+        kept = self.splits.marks.of(self.split, self.index)
+        return 0 if self.is_sliced else kept.seen
+
     @property
     def is_sliced(self) -> bool:
         """Whether not all rows of the split are wanted."""
@@ -99,7 +104,9 @@ class FileJob:
         before = self._rows_before() if self.is_sliced else 0
         row = max(0, self.start - before) + skip
         stop = None if self.stop is None else self.stop - before
-        if stop is not None and row >= stop:
+        known = self.splits.marks.of(self.split, self.index).num_rows
+        ends = [end for end in (stop, known if row and mark is None else None) if end is not None]
+        if ends and row >= min(ends):
             return
         with closing(self._found(row, _told(mark), in_order=in_order)) as found:
             for made in found:

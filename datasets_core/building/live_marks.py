@@ -21,7 +21,7 @@ from datasets_core.store.index_cache import IndexCache
 
 logger = logging.getLogger(__name__)
 
-_SPACING_BYTES = 1 << 20
+_SPACING_BYTES = 1 << 18
 _MOST_MARKS = 4096
 _MANY = 512  # small files, after which what is known of them is kept
 

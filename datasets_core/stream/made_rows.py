@@ -49,9 +49,10 @@ Made: TypeAlias = "Rows | Marked"
 class RowJob(Protocol):
     """Makes rows.
 
-    Two more things it may have: `num_rows()`, how many rows it makes, or None where that would have to be found out by making
-    them; and `batches(skip, *, in_order, mark)`, where it gives `Marked` rows.  A mark is handed back as `[row, mark]`: the
-    number of the first row of those that were marked, which is no more than `skip`, and what the job said.
+    More that it may have: `num_rows()`, how many rows it makes, or None where that would have to be found out by making them;
+    `least_rows()`, how many it makes at least, as far as that is known; and `batches(skip, *, in_order, mark)`, where it gives
+    `Marked` rows.  A mark is handed back as `[row, mark]`: the number of the first row of those that were marked, which is no
+    more than `skip`, and what the job said.
     """
 
     @property
@@ -185,7 +186,8 @@ class MadeRows:
         while done < count and place < len(self.order):
             rows = rows_of(self.source.jobs[self.order[place]])
             is_last = place == len(self.order) - 1
-            if (rows is None and is_last) or (rows is not None and rows - row > count - done):
+            least = _least_rows_of(self.source.jobs[self.order[place]]) if rows is None else rows
+            if (rows is None and is_last) or least - row > count - done:
                 return [place, row + count - done, *marks], count
             if rows is None:
                 break
@@ -229,6 +231,11 @@ def rows_of(job: RowJob) -> int | None:
     """How many rows a job makes, if it says."""
     told = getattr(job, "num_rows", None)
     return None if told is None else told()
+
+
+def _least_rows_of(job: RowJob) -> int:
+    told = getattr(job, "least_rows", None)
+    return 0 if told is None else int(told())
 
 
 def begun(job: RowJob, skip: int, mark: Any, *, in_order: bool) -> Generator[Made]:
