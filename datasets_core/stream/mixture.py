@@ -100,7 +100,8 @@ class Weighted:
     Attributes:
         shares: the weights of all sources up to each, as parts of `_WHOLE`.
         block: picks of a block.
-        key: decides about the order within blocks.
+        key: decides about the orders of blocks.
+        lanes: decides which of them come, in a lane of the rows.
 
     >>> turns = Weighted.of([0.75, 0.25], (7,))
     >>> turns.counts(4000)
@@ -110,6 +111,7 @@ class Weighted:
     shares: tuple[int, ...]
     block: int
     key: Key
+    lanes: Key = ()
     _orders: dict[tuple[int, ...], Ints] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -164,7 +166,7 @@ class Weighted:
 
     def in_lane(self, lane: int, lanes: int) -> Self:
         """See `Turns.in_lane`."""
-        return replace(self, key=(*self.key, lane, lanes), _orders={})
+        return replace(self, lanes=(*self.lanes, lane, lanes))
 
     def mixed(self, seed: int, epoch: int) -> Self:
         """See `Turns.mixed`."""
@@ -179,7 +181,7 @@ class Weighted:
     def _order(self, block: int) -> Ints:
         before, behind = self._before(block), self._before(block + 1)
         counts = tuple(one - other for one, other in zip(behind, before, strict=True))
-        digest = hashlib.blake2b("/".join(map(str, ("mix", *self.key, block))).encode(), digest_size=8).digest()
+        digest = hashlib.blake2b("/".join(map(str, ("mix", *self.key, *self.lanes, block))).encode(), digest_size=8).digest()
         number = int.from_bytes(digest, "little") % _ORDERS
         found = self._orders.get((*counts, number))
         if found is None:
@@ -189,10 +191,10 @@ class Weighted:
         return found
 
     def __getstate__(self) -> Any:
-        return self.shares, self.block, self.key
+        return self.shares, self.block, self.key, self.lanes
 
     def __setstate__(self, state: Any) -> None:
-        for name, value in zip(("shares", "block", "key", "_orders"), (*state, {}), strict=True):
+        for name, value in zip(("shares", "block", "key", "lanes", "_orders"), (*state, {}), strict=True):
             object.__setattr__(self, name, value)
 
 
