@@ -453,7 +453,11 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
         Rows and their order are those of a build; keys are not compared.  URLs that the code downloads are `RemoteFile`s, which
         fetch themselves when they are opened.  How many rows there are is known behind the last one only: slices by percent or
-        from the end need what is on record of the split.
+        from the end need what is on record of the split, or that its files were read to their ends once.
+
+        Of JSON, csv and text the places of rows are noted while they are read: a saved state goes on by one request near its
+        row, and slices and `skip` jump to rows that were seen before, in this process or another.  What is compressed is
+        decompressed again from its beginning, and not parsed; archives, and other formats without blocks, are read again.
 
         Args:
             split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for an `IterableDatasetDict`.
@@ -463,7 +467,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
         Raises:
             UnknownSplitError: no such split.
-            ConfigurationError: a slice that only a build can make, or remote files of a format.
+            ConfigurationError: a slice that depends on how many rows there are, where that is not known.
             DatasetGenerationError: the author's code failed to name its splits.
 
         >>> import tempfile
