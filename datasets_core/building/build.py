@@ -12,7 +12,7 @@ import itertools
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,9 +21,8 @@ import pyarrow as pa
 from datasets_core._version import __version__
 from datasets_core.building import checks
 from datasets_core.building.arrivals import Arrivals
-from datasets_core.building.author_failures import asked, missed_manual_dir
-from datasets_core.building.author_places import hook_place
 from datasets_core.building.bump import check_bump
+from datasets_core.building.file_counts import counted_files
 from datasets_core.building.generate import run_job
 from datasets_core.building.hooks import Builder, SplitGenerator
 from datasets_core.building.job_runs import run_jobs
@@ -35,24 +34,19 @@ from datasets_core.building.ordering import Ordering, staged_bytes, staged_forma
 from datasets_core.building.registration import Register
 from datasets_core.building.schemas import RecastJob, agreed_schema, recast_job
 from datasets_core.building.sources import check_unchanged, dataset_identity, identify, identity_of, sources_of
+from datasets_core.building.split_names import download_manager, named_splits
 from datasets_core.building.write_order import Order, wanted_order
 from datasets_core.config import settings
-from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import (
-    ConfigurationError,
     DatasetGenerationError,
     DownloadError,
     InvalidKeyError,
-    ManualDownloadError,
     WorkerDiedError,
 )
 from datasets_core.features.schema import Features
 from datasets_core.fetch import temporaries
 from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download import DownloadManager
-from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
 from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.meta.split import is_split_name
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.store.commit import Staging
@@ -125,7 +119,11 @@ class _Build:
         manifest = self._manifest(shards, schema, splits, downloads, sources, order)
         denied = [self.builder.denied, *(result.denied for pairs in results.values() for _, result in pairs)]
         manifest = dataclasses.replace(
-            manifest, denied=tuple(dict.fromkeys(itertools.chain(*denied))), commit=self.builder.commit_sha or "", blocks=blocks
+            manifest,
+            denied=tuple(dict.fromkeys(itertools.chain(*denied))),
+            commit=self.builder.commit_sha or "",
+            blocks=blocks,
+            files=counted_files(self.builder, {split.name: split.gen_kwargs for split in splits if split.name in blocks}),
         )
         checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
         for split in splits:
@@ -364,81 +362,6 @@ class _Build:
 _Done = tuple[Any, ShardResult]  # a job and what came of it
 
 
-def named_splits(builder: Builder, dl_manager: Any, *, deadline: Deadline | None = None) -> list[SplitGenerator]:
-    """The splits that a builder names.
-
-    Args:
-        builder: whose.
-        dl_manager: fetches what it needs.
-        deadline: when its author's code is to be done; a builder that keeps it itself knows it already.
-
-    Raises:
-        ManualDownloadError: files have to be fetched by hand.
-        DatasetGenerationError, ScriptTimeoutError: the author's code failed, or was not done in time.
-        ConfigurationError: it returns something else than splits.
-    """
-    instructions = builder.manual_download_instructions
-    if instructions is not None and getattr(dl_manager, "manual_dir", None) is None:
-        raise ManualDownloadError(builder.label, str(instructions))
-
-    def name_them() -> tuple[Any, list[Any] | None]:
-        try:
-            named = builder.split_generators(dl_manager)
-            return named, list(named) if isinstance(named, Iterable) else None
-        except TypeError as error:
-            if getattr(dl_manager, "misses_manual_dir", False) and "None" in str(error):
-                raise missed_manual_dir(error) from error
-            raise
-
-    timer = deadline if builder.is_stopped_by_timer else None
-    named, splits = asked(builder, timer, name_them, doing="naming its splits", label=builder.label)
-    place = hook_place(type(builder), "_split_generators")
-    label = f"{builder.label} ({place})" if place else builder.label
-    if splits is None:
-        raise ConfigurationError(
-            f"_split_generators of {label} returns {named!r} ({type(named).__name__}). Return a list of SplitGenerators."
-        )
-    check_splits(splits, label)
-    return splits
-
-
-def check_splits(splits: Sequence[Any], label: str) -> None:
-    """Refuse what is no list of `SplitGenerator`s.
-
-    Raises:
-        ConfigurationError: something else is in it, or names that mean nothing.
-    """
-    for split in splits:
-        if not isinstance(split, SplitGenerator):
-            raise ConfigurationError(
-                f"_split_generators of {label} returns {split!r} ({type(split).__name__}). Return a list of SplitGenerators."
-            )
-        if not isinstance(split.gen_kwargs, dict):
-            raise ConfigurationError(
-                f"gen_kwargs of split {split.name!r} of {label} is {split.gen_kwargs!r}. Give a dict of keyword arguments."
-            )
-    check_split_names([split.name for split in splits], label)
-
-
-def check_split_names(names: Sequence[str], label: str) -> None:
-    """Refuse names that no expression can mean.
-
-    Raises:
-        ConfigurationError: no split at all, a name twice, `all`, or a name that is not made of words and points.
-    """
-    if not names:
-        raise ConfigurationError(f"{label} names no splits. Return at least one SplitGenerator from _split_generators.")
-    for name in names:
-        if not is_split_name(name):
-            raise ConfigurationError(f"{label} calls a split {name!r}. Use letters, digits, '_' and '-', and '.' between them.")
-        if name.lower() == "all":
-            raise ConfigurationError(
-                f"{label} calls a split {name!r}, and 'all' means the union of the splits. Choose another name."
-            )
-        if names.count(name) > 1:
-            raise ConfigurationError(f"{label} has two splits called {name!r}. Give each split a name of its own.")
-
-
 def _expected_rows(builder: Builder, split: str) -> int | None:
     splits = builder.recorded.splits
     recorded = splits.get(split) if splits else None
@@ -483,29 +406,6 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
     parts.append(json.dumps(data_files))  # with their sizes and times, which need no other look
     identity = identity_of(parts, but={path for path, _, modified in data_files if modified}) if builder.hash else None
     return identity or os.urandom(16).hex()
-
-
-# -- downloads ---------------------------------------------------------------------------------------------------------
-
-
-def download_manager(builder: Builder, options: BuildOptions, *, kind: type[DownloadManager] = DownloadManager) -> Any:
-    """What fetches the files of a builder, as its user wants."""
-    config = options.download_config or DownloadConfig(
-        cache_dir=builder.download_dir, token=builder.token, storage_options=builder.storage_options
-    )
-    if options.mode is DownloadMode.FORCE_REDOWNLOAD:
-        config = config.copy()
-        config.force_download = config.force_extract = True
-    manager = kind(
-        dataset_name=builder.dataset_name,
-        data_dir=builder.config.data_dir,
-        download_config=config,
-        base_path=options.base_path,
-    )
-    manager.verification = options.verification
-    if not builder.is_partial:
-        manager.expected = checks.recorded_downloads(builder, options.verification)
-    return manager
 
 
 def _recorded(dl_manager: Any) -> dict[str, Any] | None:

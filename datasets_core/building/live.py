@@ -12,11 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.building.build import download_manager, named_splits
 from datasets_core.building.built import nested
 from datasets_core.building.fetched_first import unopened
 from datasets_core.building.hooks import Builder, SplitGenerator
-from datasets_core.building.jobs import divide, holds_once
+from datasets_core.building.jobs import divide, holds_once, names_of_parts
 from datasets_core.building.live_blocks import SplitBlocks, split_blocks
 from datasets_core.building.live_files import Begun, FileJob
 from datasets_core.building.live_job import LiveJob
@@ -24,6 +23,7 @@ from datasets_core.building.live_marks import KeptMarks
 from datasets_core.building.live_tables import LiveTables
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.registration import Register
+from datasets_core.building.split_names import download_manager, named_splits
 from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.local import packed, unpacked
 from datasets_core.errors import (
@@ -136,7 +136,8 @@ class LiveSplits:
         info: DatasetInfo = self.builder.shown_info()
         identity = partial(_signed, self.builder, text, len(jobs))
         asks = jobs[0].first_schema if jobs and isinstance(jobs[0], FileJob) else None
-        source = RowsOfJobs(jobs, info.features, self._paths, identity, asks)
+        names = partial(self._names, jobs) if self.is_format else None
+        source = RowsOfJobs(jobs, info.features, self._paths, identity, asks, names)
         return IterableDataset(Plan(source, (), max(1, len(jobs))), info, text)
 
     def _split_blocks(self) -> SplitBlocks | None:
@@ -181,6 +182,11 @@ class LiveSplits:
             return
         for index in range(count):
             yield FileJob(self, name, index, count, start, stop) if self.is_format else LiveJob(self, name, index, count)
+
+    def _names(self, jobs: tuple[LiveJob | FileJob, ...]) -> list[str]:
+        """The files of jobs."""
+        found = {name: names_of_parts(name, self.splits()[name].gen_kwargs) for name in {job.split for job in jobs}}
+        return [found[job.split][job.index] for job in jobs]
 
     def _lengths(self, part: SplitPart) -> Mapping[str, int]:
         """How many rows each split has: as is on record, or was found when all its files were read."""

@@ -14,9 +14,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.building.build import named_splits
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.hooks import Reread, SplitGenerator
+from datasets_core.building.split_names import named_splits
 from datasets_core.config import Config, using
 from datasets_core.confine.asked_downloads import AskedDownloads, scratch
 from datasets_core.confine.builder_form import builder_form, class_form, files_of
