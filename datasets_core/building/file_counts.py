@@ -1,15 +1,18 @@
-"""`FileCounts`: how many rows came of each file of a job, counted while its tables pass."""
+"""`FileCounts`: how many rows came of each file of a job, counted while its tables pass; and what the files are called."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.hooks import Hooks
-from datasets_core.building.jobs import divide
+from datasets_core.building.jobs import divide, names_of_parts
 from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.redact import redact
+from datasets_core.store.file_structure import stored_names
 
 
 class FileCounts:
@@ -64,3 +67,15 @@ class FileCounts:
         ):
             return counted
         return found
+
+
+def counted_files(builder: Hooks, splits: Mapping[str, dict[str, Any]]) -> dict[str, str]:
+    """The names of the files of splits as text, without secrets; none where rows were left out, so that their numbers differ.
+
+    Args:
+        builder: whose rows.
+        splits: the arguments of each split whose rows were counted by file.
+    """
+    if getattr(builder, "block_steps", tuple)():
+        return {}
+    return {split: stored_names(map(redact, names_of_parts(split, asked))) for split, asked in splits.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NoReturn
@@ -12,7 +11,7 @@ from typing import Any, NoReturn
 from datasets_core.building.author_failures import begin, taken
 from datasets_core.building.file_counts import FileCounts
 from datasets_core.building.hooks import Hooks, Reread
-from datasets_core.building.jobs import ShardJob, ShardResult
+from datasets_core.building.jobs import ShardJob, ShardResult, file_of
 from datasets_core.building.key_hash import Words
 from datasets_core.building.keys import Clash, KeyLog
 from datasets_core.building.row_order import RowOrder
@@ -78,16 +77,6 @@ def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult
 def origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:
     """The file that the table of `key` was read from; a key `(number of the file, …)` tells which of several."""
     return file_of(gen_kwargs, key[0] if isinstance(key, tuple) and key and isinstance(key[0], int) else None)
-
-
-def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | None:
-    """The file of that number among the arguments, by the name that the user knows; the first with how many follow."""
-    listed = gen_kwargs.get("names") or gen_kwargs.get("files")
-    if not isinstance(listed, list) or not listed or not all(isinstance(name, (str, os.PathLike)) for name in listed):
-        return None
-    if number is not None and 0 <= number < len(listed):
-        return os.fspath(listed[number])
-    return os.fspath(listed[0]) if len(listed) == 1 else f"{os.fspath(listed[0])} (and {len(listed) - 1} more)"
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

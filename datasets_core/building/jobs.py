@@ -170,6 +170,22 @@ def divide(
     ]
 
 
+def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | None:
+    """The file of that number among the arguments, by the name that the user knows; the first with how many follow."""
+    listed = gen_kwargs.get("names") or gen_kwargs.get("files")
+    if not isinstance(listed, list) or not listed or not all(isinstance(name, (str, os.PathLike)) for name in listed):
+        return None
+    if number is not None and 0 <= number < len(listed):
+        return os.fspath(listed[number])
+    return os.fspath(listed[0]) if len(listed) == 1 else f"{os.fspath(listed[0])} (and {len(listed) - 1} more)"
+
+
+def names_of_parts(split: str, gen_kwargs: dict[str, Any]) -> list[str]:
+    """What the parts of a split are called, item by item: by their files, or else by their numbers."""
+    parts = divide(gen_kwargs, group_bytes=0)
+    return [file_of(part) or f"{split}, part {index}" for index, part in enumerate(parts)]
+
+
 def holds_once(value: Any) -> bool:
     """Whether `value` is, or holds, an iterator or an open file: what it gave cannot be asked of it again.
 

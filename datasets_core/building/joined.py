@@ -104,6 +104,7 @@ def _joined(builders: Sequence[ReadOnlyBuilder], base: str) -> Manifest:
         sources=tuple(source for manifest in manifests for source in manifest.sources),
         identity="+".join(manifest.identity for manifest in manifests),
         blocks={},
+        files={},
     )
 
 

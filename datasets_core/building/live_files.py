@@ -11,8 +11,9 @@ from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from datasets_core.building.generate import file_of, origin
+from datasets_core.building.generate import origin
 from datasets_core.building.hooks import Builder, Reread
+from datasets_core.building.jobs import file_of
 from datasets_core.building.live_job import LiveJob, LivePart, Splits
 from datasets_core.building.live_marks import FileMarks, KeptMarks, Mark, packed, unpacked
 from datasets_core.building.live_tables import LiveTables

@@ -11,8 +11,9 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from datasets_core.building.generate import file_of, origin
+from datasets_core.building.generate import origin
 from datasets_core.building.hooks import Builder, Reread
+from datasets_core.building.jobs import file_of
 from datasets_core.building.live_tables import LiveTables
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import DatasetGenerationError, DatasetsCoreError

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from datasets_core.building.generate import file_of
 from datasets_core.building.hooks import Hooks
-from datasets_core.building.jobs import ShardJob, ShardResult
+from datasets_core.building.jobs import ShardJob, ShardResult, file_of
 from datasets_core.building.sink import TableSink, check_columns, read_batches
 from datasets_core.errors import CastError, DatasetGenerationCastError
 from datasets_core.features.merge import merge_schemas

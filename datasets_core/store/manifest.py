@@ -81,6 +81,7 @@ class Manifest:
         commit: that of its repository on the Hub; "" where there is none.
         blocks: how the rows of each split lie in the files that they came from, as text (`store/file_structure.py`); of splits
             whose rows came in the order of files of a format.
+        files: the names of these files, as text, without secrets; of splits whose rows are all those of their files.
     """
 
     info: DatasetInfo
@@ -97,6 +98,7 @@ class Manifest:
     denied: tuple[str, ...] = ()
     commit: str = ""
     blocks: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def split_lengths(self) -> dict[str, list[int]]:
         """Rows of each shard, by split, splits in the order of their shards."""
@@ -143,6 +145,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         **({"denied": list(manifest.denied)} if manifest.denied else {}),
         **({"commit": manifest.commit} if manifest.commit else {}),
         **({"blocks": dict(manifest.blocks)} if manifest.blocks else {}),
+        **({"files": dict(manifest.files)} if manifest.files else {}),
         "shards": [
             {
                 "name": shard.name,
@@ -220,6 +223,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             denied=tuple(map(str, section.get("denied", ()))),
             commit=str(section.get("commit", "")),
             blocks={str(split): str(text) for split, text in section.get("blocks", {}).items()},
+            files={str(split): str(text) for split, text in section.get("files", {}).items()},
         )
         _name_shards(manifest)
         return manifest

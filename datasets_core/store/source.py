@@ -110,7 +110,7 @@ def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStruct
         for name, start, stop in ReadInstruction.from_parts((part,)).to_absolute(lengths):
             if name not in manifest.blocks:
                 return None
-            spans.append(Span(manifest.blocks[name], start, max(start, stop)))
+            spans.append(Span(manifest.blocks[name], start, max(start, stop), manifest.files.get(name, "")))
     return FileStructure(tuple(spans))
 
 

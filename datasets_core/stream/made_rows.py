@@ -78,6 +78,10 @@ class Jobs(Protocol):
         """The jobs, in order."""
         ...
 
+    def file_names(self) -> Sequence[str] | None:
+        """The file of each job; None where they come from none."""
+        ...
+
     def kinds(self, schema: pa.Schema) -> Kinds:
         """What the columns of a batch are."""
         ...
@@ -127,9 +131,7 @@ class MadeRows:
                         rows = range(first - start, stop - start, self.every)
                         after = _Behind(place, first, self.every, mark)
                         whole = len(rows) == block.num_rows
-                        origins = partial(
-                            origins_of, self.source.jobs[self.order[place]], self.order[place], first, len(rows), self.every
-                        )
+                        origins = partial(origins_of, self.source, self.order[place], first, len(rows), self.every)
                         yield Delivery(block if whole else _taken(block, rows), None, after.before(row), after, origins)
                     row = stop
             place, row, mark = place + 1, 0, None
@@ -282,7 +284,9 @@ def _taken(block: Block, rows: range) -> Block:
     return block.slice(rows.start, rows[-1] + 1) if rows.step == 1 else block.take(rows)
 
 
-def origins_of(job: RowJob, number: int, first: int, count: int, every: int) -> Origins:
+def origins_of(source: Jobs, number: int, first: int, count: int, every: int) -> Origins:
     """Where some rows of a job stand: in its file, if it has one, else among the rows that it makes."""
-    name, before = getattr(job, "origin", None) or (f"part {number}", 0)
-    return Origins((name,), np.zeros(count, np.int64), before + first + every * np.arange(count, dtype=np.int64))
+    name, before = getattr(source.jobs[number], "origin", None) or (f"part {number}", 0)
+    names = source.file_names()
+    rows = before + first + every * np.arange(count, dtype=np.int64)
+    return Origins((name,), np.zeros_like(rows), rows) if names is None else Origins(names, np.full_like(rows, number), rows)

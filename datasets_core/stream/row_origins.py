@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -53,8 +54,13 @@ def ids_of(origins: Origins) -> list[str]:
     >>> ids_of(Origins(["a.csv"], np.array([0, 0]), np.array([1, 255])))
     ['26c3dfab551cc39a0000000000000001', '26c3dfab551cc39a00000000000000ff']
     """
-    files = [_digest(name) for name in file_identities(origins.names)]
+    files = _digests(tuple(origins.names))
     return [f"{files[file]}{row:016x}" for file, row in zip(origins.files.tolist(), origins.rows.tolist(), strict=True)]
+
+
+@lru_cache(4)
+def _digests(names: tuple[str, ...]) -> list[str]:
+    return [_digest(name) for name in file_identities(names)]
 
 
 def _digest(name: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.meta.row_blocks import Ints, RowBlocks
 from datasets_core.store.table import RowTable
+from datasets_core.stream.rows_by_place import Origins
 from datasets_core.stream.rows_of_jobs import RowsOfJobs
 from datasets_core.stream.rows_of_table import RowsOfTable
 
@@ -38,13 +40,32 @@ class RowsOfBuilt(RowsOfTable):
         rows = np.zeros(blocks.num_files, np.int64)
         np.add.at(rows, blocks.files, blocks.rows)
         ends = np.cumsum(rows)
-        jobs = [TableJob(self.table, start, stop) for start, stop in zip((ends - rows).tolist(), ends.tolist(), strict=True)]
-        return RowsOfJobs(tuple(jobs), self.features, self.paths, self.signed)
+        starts = ends - rows
+        found = None if self.table.structure is None else self.table.structure.places()
+        names, firsts = ("",) * len(rows), starts
+        if found is not None:
+            names, firsts = found.names, np.zeros(len(rows), np.int64)
+            numbers, at = np.unique(found.files, return_index=True)
+            firsts[numbers] = found.firsts[at]
+        each = zip(starts.tolist(), ends.tolist(), names, firsts.tolist(), strict=True)
+        jobs = tuple(TableJob(self.table, start, stop, (name, first)) for start, stop, name, first in each)
+        return RowsOfJobs(jobs, self.features, self.paths, self.signed, names=partial(tuple, names))
+
+    def origins(self, places: Ints, epochs: Ints | int = 0) -> Origins | None:
+        """See `RowsByPlace.origins`."""
+        structure = None if self.index is not None else self.table.structure
+        found = None if structure is None else structure.places()
+        return None if found is None else Origins(found.names, *found.of(places))
 
 
 @dataclass(frozen=True, slots=True)
 class TableJob:
     """Rows `start` to `stop` of a table, those of one file; see `RowJob`.
+
+    Attributes:
+        table: what they stand in.
+        start, stop: which of its rows they are.
+        origin: the file, and the number in it of the first row.
 
     >>> job = TableJob(RowTable.from_table(pa.table({"a": range(9)})), 2, 7)
     >>> job.num_rows(), [batch["a"].to_pylist() for batch in job.batches(3, in_order=True)]
@@ -54,6 +75,7 @@ class TableJob:
     table: RowTable
     start: int
     stop: int
+    origin: tuple[str, int] = ("", 0)
 
     @property
     def stands_alone(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ class RowsOfJobs(OneOrder):
         paths: which paths among the values may be opened.
         identity: tells what is made, when somebody asks: a text and a hash.
         first_schema: of the first rows, which may have to be fetched for it; None where they are not made to be asked.
+        names: tells the file of each job, when somebody asks; None where not all have one.
     """
 
     jobs: tuple[RowJob, ...]
@@ -33,8 +34,10 @@ class RowsOfJobs(OneOrder):
     paths: MediaPaths
     identity: Callable[[], list[Any]]
     first_schema: Callable[[], pa.Schema | None] | None = field(default=None, compare=False)
+    names: Callable[[], Sequence[str]] | None = field(default=None, compare=False)
     _told: list[Features | None] = field(default_factory=list, compare=False, repr=False)
     _kinds: list[Kinds] = field(default_factory=list, compare=False, repr=False)
+    _names: list[Sequence[str]] = field(default_factory=list, compare=False, repr=False)
 
     def signed(self) -> list[Any]:
         """What tells the rows from others: a text and a hash."""
@@ -52,6 +55,12 @@ class RowsOfJobs(OneOrder):
     def root(self, epoch: int) -> Node:
         """See `Source.root`: the rows of all jobs, in order."""
         return MadeRows(self, tuple(range(len(self.jobs))))
+
+    def file_names(self) -> Sequence[str] | None:
+        """See `Jobs.file_names`."""
+        if not self._names and self.names is not None:
+            self._names.append(self.names())
+        return self._names[0] if self._names else None
 
     def kinds(self, schema: pa.Schema) -> Kinds:
         """What the columns of a batch are."""

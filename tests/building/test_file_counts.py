@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from datasets_core import load_dataset
-from datasets_core.building.file_counts import FileCounts
+from datasets_core.building.file_counts import FileCounts, counted_files
 from datasets_core.meta.row_blocks import RowBlocks
 
 
@@ -82,6 +82,14 @@ def test_blocks_of_footers_count_where_all_their_rows_came() -> None:
 
 
 ROWS = [5, 0, 9, 1]
+
+
+def test_names_are_those_of_the_stream_without_secrets_and_none_where_rows_are_left_out() -> None:
+    builder: Any = SimpleNamespace(block_steps=tuple)
+    asked = {"files": ["x", "y"], "names": ["https://me:pw@host/a.csv?token=secret", "b.csv"]}
+    found = counted_files(builder, {"train": asked})
+    assert "secret" not in found["train"] and "pw" not in found["train"] and "host/a.csv" in found["train"]
+    assert counted_files(SimpleNamespace(block_steps=lambda: ("filter",)), {"train": asked}) == {}  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ class Sources:
                 write(files / name, kind, first, rows)
                 names.setdefault(split, []).append(name)
                 first += rows
-        base = server.serve(files).rstrip("/")
+        base = server.serve(folder).rstrip("/") + "/files"  # so that both call them by one folder
         self.local = {split: [str(files / name) for name in listed] for split, listed in names.items()}
         self.remote = {split: [f"{base}/{name}" for name in listed] for split, listed in names.items()}
 
@@ -202,6 +202,21 @@ ROWS: dict[str, Callable[[Any], Any]] = {
     "interleave, shuffle": lambda s: interleave_datasets([s, s.skip(20)]).shuffle(seed=2, buffer_size=8),
 }
 
+
+def identified(stream: Any) -> list[Any]:
+    """Rows with their ids, plain, shuffled, cut, divided among lanes, and behind a step that sees them one by one."""
+    ways = [
+        lambda s: s.with_row_ids(),
+        lambda s: s.shuffle(seed=3, buffer_size=10).with_row_ids(),
+        lambda s: s.with_row_ids().shuffle(seed=3, buffer_size=10),
+        lambda s: s.skip(9).take(40).with_row_ids(),
+        lambda s: s.shard(3, 1).with_row_ids(),
+        lambda s: s.filter(is_odd).shuffle(seed=3, buffer_size=8).with_row_ids(["__id__"]),
+    ]
+    lanes = [nodes(each, 3) for each in (stream.with_row_ids(), stream.shuffle(seed=7, buffer_size=12).with_row_ids())]
+    return [*(list(way(stream)) for way in ways), *lanes]
+
+
 READ: dict[str, Callable[[Any], Any]] = {
     "all shards": lambda s: shards(s, 4),
     "all shards, not contiguous": lambda s: shards(s, 4, contiguous=False),
@@ -258,6 +273,35 @@ def in_short(stream: Any) -> list[Any]:
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "json", "csv", "text"])
 def test_builds_and_caches_keep_the_order(kind: str, sources: Callable[[str], Sources]) -> None:
     compared(sources(kind).ways(), in_short)
+
+
+def paths_apart(found: list[Any], folder: str) -> Any:
+    """What was found, with names of files that say nothing of where they are."""
+    return json.loads(json.dumps(found).replace(json.dumps(folder)[1:-1], ""))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "json", "csv", "text", "arrow"])
+@pytest.mark.parametrize("split", ["train", "train[5:40]", "test+train[30:77]", "all"])
+def test_rows_have_the_same_ids(kind: str, split: str, sources: Callable[[str], Sources]) -> None:
+    made = sources(kind)
+    ways = made.ways(split)
+    bases = [str(Path(made.local["train"][0]).parent), made.remote["train"][0].rpartition("/")[0]]
+    found = {name: identified(way()) for name, way in ways.items() if split == "train" or name in THREE}
+    assert all(row["__source__"] for row in found["built"][0])
+    ids = [row["__id__"] for row in found["streamed"][0]]
+    assert len(set(ids)) == len(ids)
+    for name, each in found.items():
+        here = paths_apart(each, bases["http" in name])
+        assert here == paths_apart(found["streamed"], bases[0]), f"{name} differs from streamed"
+
+
+def test_a_run_of_a_dataset_has_the_ids_of_the_slice(sources: Callable[[str], Sources]) -> None:
+    for kind in ("parquet", "json"):
+        whole = sources(kind).ways("train")["built"]()
+        rows = list(whole.with_row_ids())[20:50]
+        data = load_dataset(kind, data_files=sources(kind).local, split="train", cache_dir=str(sources(kind).folder / "a"))
+        assert list(data.select(range(20, 50)).to_iterable_dataset().with_row_ids()) == rows
+        assert list(data.select(range(10, 60)).select(range(10, 40)).to_iterable_dataset().with_row_ids()) == rows
 
 
 SPLITS = ["train[5:40]", "train[30:35]", "test+train", "train[7:32]+test[3:]", "train[0:0]+test", "all", "train[77:90]"]

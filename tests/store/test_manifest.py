@@ -210,8 +210,8 @@ def test_a_size_without_end_is_a_broken_manifest() -> None:
 
 
 def test_how_rows_lie_in_their_files_stays_text_and_older_manifests_have_none() -> None:
-    manifest = Manifest(DatasetInfo(), blocks={"train": '{"rows":[[4,2]]}'})
+    manifest = Manifest(DatasetInfo(), blocks={"train": '{"rows":[[4,2]]}'}, files={"train": '[[0,"a.csv"]]'})
     stored = manifest_bytes(manifest)
     assert parse_manifest(stored, path="x") == manifest
     older = parse_manifest(manifest_bytes(Manifest(DatasetInfo())), path="x")
-    assert older is not None and older.blocks == {} and b"blocks" not in manifest_bytes(older)
+    assert older is not None and older.blocks == older.files == {} and b"blocks" not in manifest_bytes(older)

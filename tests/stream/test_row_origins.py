@@ -143,3 +143,18 @@ def test_a_dead_worker_is_an_error_and_no_bad_row(stream: IterableDataset) -> No
         with pytest.raises(WorkerDiedError, match=r"map\(dies\) ended with exit code 3") as caught:
             list(stream.map(dies, num_workers=1, engine="processes", **options).on_error("skip"))
         assert any(".parquet" in note or ".jsonl" in note for note in caught.value.__notes__)
+
+
+@pytest.mark.parametrize("is_shuffled", [False, True])
+def test_files_of_one_name_in_folders_of_one_name_have_ids_apart(tmp_path: Path, *, is_shuffled: bool) -> None:
+    paths = []
+    for folder in ("x", "y"):
+        path = tmp_path / folder / "train" / "0.json"
+        path.parent.mkdir(parents=True)
+        path.write_text('{"a": 1}\n{"a": 2}\n')
+        paths.append(str(path))
+    options = {"data_files": paths, "split": "train", "cache_dir": str(tmp_path / "cache")}
+    streams = [load_dataset("json", streaming=True, **options), load_dataset("json", **options).to_iterable_dataset()]
+    streams = [stream.shuffle(seed=1) if is_shuffled else stream for stream in streams]
+    first, second = (list(stream.with_row_ids()) for stream in streams)
+    assert first == second and len({row["__id__"] for row in first}) == 4
