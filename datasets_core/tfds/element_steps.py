@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from datasets_core.features.schema import Features
-from datasets_core.stream.block import Block, DictBlock
+from datasets_core.stream.block import Block, DictBlock, Failures
 from datasets_core.stream.node import Node, Numbers
 from datasets_core.stream.nodes import Filtered
 from datasets_core.stream.steps import PlainStep, row_by_row
@@ -45,7 +45,14 @@ class ElementFunction:
             raise
         return found
 
-    def kept_rows(self, block: Block, numbers: Numbers, *, is_batched: bool = False) -> list[int]:
+    @property
+    def pool(self) -> None:
+        """Whoever reads calls it."""
+        return None
+
+    def kept_rows(
+        self, block: Block, numbers: Numbers, failures: Failures | None = None, *, is_batched: bool = False
+    ) -> list[int]:
         """The rows of which it says something true."""
         return [row for row, answer in enumerate(self.answers(block, numbers)) if bool(answer)]
 
@@ -71,7 +78,7 @@ class MapElements(PlainStep):
         """See `RowChange.needs_numbers`."""
         return False
 
-    def changed(self, block: Block, numbers: Numbers) -> Block:
+    def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
         """See `RowChange.changed`."""
         return DictBlock([{WHOLE: answer} for answer in self.function.answers(block, numbers)])
 
