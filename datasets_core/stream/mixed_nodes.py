@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ STRATEGIES = ("first_exhausted", "all_exhausted", "all_exhausted_without_replace
 _FIRST_PICKS, _MOST_PICKS = 4, 1024
 _SOON = 64  # picks whose nodes are begun together
 _MOST_PASSED = 1 << 16
+_SLOW_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Mixed:
     turns: Turns
     strategy: str
     epoch: int = 0
+    clock: Callable[[], float] = field(default=time.perf_counter, compare=False)
 
     @property
     def start(self) -> State:
@@ -60,6 +63,10 @@ class Mixed:
     def in_turn(self, turn: int) -> Mixed:
         """The rows where all are repeated: see `nodes.in_turn`."""
         return replace(self, nodes=tuple(in_turn(node, turn) for node in self.nodes), epoch=turn)
+
+    def timed_by(self, clock: Callable[[], float]) -> Mixed:
+        """See `Ordered.timed_by`."""
+        return replace(self, clock=clock)
 
     def lane(self, lane: int, lanes: int) -> Mixed:
         """One of `lanes` parts of the rows: a lane of each node, which take turns by themselves."""
@@ -101,6 +108,7 @@ class Mixed:
                         tap.end(begins_again=self.replaces)
                 if self._is_over(taps):
                     return
+                begun = self.clock()
                 picks, places = self._picks(place, place + size, taps)
                 count, empty = _reached(picks, taps)
                 if count:
@@ -112,7 +120,11 @@ class Mixed:
                     place = int(places[count - 1]) + 1
                 else:
                     place += size
-                size = min(4 * size, _MOST_PICKS if count else _MOST_PASSED)
+                if not len(picks):
+                    size = min(4 * size, _MOST_PASSED)
+                else:  # a slow function behind is not kept waiting for many rows: see `Ordered`
+                    is_slow = self.clock() - begun > _SLOW_SECONDS
+                    size = max(1, count // 2) if is_slow else min(4 * max(count, _FIRST_PICKS), _MOST_PICKS)
         finally:
             for tap in taps:
                 tap.close()

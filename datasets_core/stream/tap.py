@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from datasets_core.stream.node import Delivery, Node, part
@@ -19,12 +21,13 @@ class Tap:
         turn: the first turn of its rows, see `in_turn`.
     """
 
-    __slots__ = ("_blocks", "_state", "_turn", "_waiting", "has_ended", "is_unsure", "node", "num_waiting", "rounds")
+    __slots__ = ("_blocks", "_clock", "_state", "_turn", "_waiting", "has_ended", "is_unsure", "node", "num_waiting", "rounds")
 
     def __init__(self, node: Node, stood: list[Any], turn: int) -> None:
         self._state, self.rounds, flags = stood
         self.has_ended, self.is_unsure = bool(flags & 1), bool(flags & 2)
-        self.node, self._turn = node, turn
+        self._clock = Clock()
+        self.node, self._turn = timed(node, self._clock), turn
         self._blocks: Iterator[Delivery] | None = None
         self._waiting: list[Delivery] = []
         self.num_waiting = 0
@@ -53,9 +56,10 @@ class Tap:
     def pull(self) -> bool:
         """Have rows wait, if there are any more; whether there are."""
         if self._blocks is None:
-            node = in_turn(self.node, self._turn + self.rounds) if self.rounds else self.node
+            node = timed(in_turn(self.node, self._turn + self.rounds), self._clock) if self.rounds else self.node
             self._blocks = iter(node.blocks(self._state))
-        delivery = next(self._blocks, None)
+        with self._clock:
+            delivery = next(self._blocks, None)
         self.is_unsure = False
         if delivery is None:
             return False
@@ -92,6 +96,46 @@ class Tap:
         if isinstance(self._blocks, Generator):
             self._blocks.close()
         self._blocks = None
+
+
+class Clock:
+    """Seconds that were spent in it: it stands while others are read.
+
+    Args:
+        now: the time.
+    """
+
+    __slots__ = ("_begun", "_now", "_spent")
+
+    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
+        self._now, self._spent = now, 0.0
+        self._begun: float | None = None
+
+    def __enter__(self) -> None:
+        self._begun = self._now()
+
+    def __exit__(self, *_: object) -> None:
+        assert self._begun is not None
+        self._spent += self._now() - self._begun
+        self._begun = None
+
+    def __call__(self) -> float:
+        """How many until now."""
+        return self._spent if self._begun is None else self._spent + self._now() - self._begun
+
+
+def timed(node: Node, clock: Callable[[], float]) -> Node:
+    """The rows in blocks that are as large as this clock allows."""
+    own = getattr(node, "timed_by", None)
+    if own is not None:
+        found: Node = own(clock)
+        return found
+    below = getattr(node, "below", None)
+    if below is None:
+        return node
+    step: Any = node
+    with_clock: Node = replace(step, below=timed(below, clock))
+    return with_clock
 
 
 def is_count(given: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.stream.test_mixed import drawn, mixtures
 
 from datasets_core.stream.chained import Chained
 from datasets_core.stream.iterable import IterableDataset
@@ -14,6 +13,7 @@ from datasets_core.stream.node import Node
 from datasets_core.stream.nodes import Rounds
 from datasets_core.stream.seeking import num_rows_of, state_behind
 from tests.stream.listed_rows import ListedRows, read
+from tests.stream.test_mixed_nodes import drawn, mixtures
 
 
 def _placed(number: int, count: int) -> Node:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datasets_core.stream.tap import Tap
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.nodes import Counted
+from datasets_core.stream.tap import Clock, Tap, timed
 from tests.stream.listed_rows import ListedRows
 
 
@@ -34,3 +36,29 @@ def test_a_tap_that_ended_begins_again_or_stays() -> None:
     tap.end(begins_again=True)
     assert tap.stands == [0, 1, 1]
     assert tap.pull()
+
+
+def test_a_clock_stands_while_others_are_read() -> None:
+    times = iter([10, 12, 100, 101, 105])
+    clock = Clock(lambda: next(times))
+
+    with clock:
+        pass
+    assert clock() == 2
+    with clock:
+        assert clock() == 3
+    assert clock() == 7
+
+
+def test_rows_at_the_bottom_are_read_by_the_clock_of_their_tap() -> None:
+    rows = IterableDataset.from_dict({"a": [1, 2]})
+    clocks: list[object] = []
+
+    class Timed(ListedRows):
+        def timed_by(self, clock: object) -> Timed:
+            clocks.append(clock)
+            return self
+
+    assert timed(Counted(Timed(0, 1)), Clock()) == Counted(Timed(0, 1))
+    assert len(clocks) == 1
+    assert isinstance(timed(rows.filter(bool)._plan.node(0), Clock()), type(rows.filter(bool)._plan.node(0)))
