@@ -111,8 +111,7 @@ class FileJob:
             return
         with closing(self._found(row, _told(mark), in_order=in_order)) as found:
             for made in found:
-                rows = made.rows if isinstance(made, Marked) else made
-                assert isinstance(rows, pa.RecordBatch)
+                rows: Any = made.rows if isinstance(made, Marked) else made
                 if stop is not None and row + rows.num_rows >= stop:
                     rows = rows.slice(0, stop - row)
                     yield Marked(rows, made.mark) if isinstance(made, Marked) else rows
