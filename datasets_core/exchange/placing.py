@@ -53,6 +53,17 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
     _put_into(_place_of(target, staged, storage_options), staged.path, parts, group)
 
 
+def check_names(splits: Iterable[str]) -> None:
+    """Refuse splits that cannot name a folder.
+
+    Raises:
+        ConfigurationError: the first of them.
+    """
+    for name in splits:
+        if not isinstance(name, str) or name in {"", ".", ".."} or {"/", "\\", "\0"} & set(name):
+            raise ConfigurationError(f"The split {name!r} cannot name a folder. Give it another name.")
+
+
 def refuse_taken(target: str, storage_options: dict[str, Any] | None = None) -> None:
     """Refuse a file, and a folder of the cache, whose description would be lost.
 

@@ -54,11 +54,10 @@ def save_group(
     ...     sorted(os.listdir(folder))
     ['dataset_dict.json', 'train']
     """
-    from datasets_core.exchange.saving import Shards, save  # 10 ms that reading does without
+    from datasets_core.exchange.placing import check_names  # 10 ms that reading does without
+    from datasets_core.exchange.saving import Shards, save
 
-    for name in datasets:
-        if not isinstance(name, str) or name in {"", ".", ".."} or {"/", "\\", "\0"} & set(name):
-            raise ConfigurationError(f"The split {name!r} cannot name a folder. Give it another name.")
+    check_names(datasets)
     if num_shards is not None and (not isinstance(num_shards, Mapping) or set(num_shards) != set(datasets)):
         raise ConfigurationError(
             f"num_shards is {num_shards!r}. Give a dict with a number for each split: {', '.join(map(repr, datasets))}."

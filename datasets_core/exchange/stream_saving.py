@@ -1,4 +1,4 @@
-"""Streams saved to folders as datasets are: in bounded memory, gone on with after a crash."""
+"""Streams saved to folders as datasets are, alone or by split: in bounded memory, gone on with after a crash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO, Any
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError
-from datasets_core.exchange.placing import place, refuse_taken
+from datasets_core.exchange.placing import check_names, place, refuse_taken
 from datasets_core.exchange.rows_out import table_of
 from datasets_core.exchange.saved import Saved, SavedShard, folder_of
 from datasets_core.exchange.saving import NAME
@@ -47,9 +47,14 @@ def save_streams(
         num_shards: number of files of each split.
         storage_options: for fsspec.
         group: they are the splits of a dictionary.
+
+    Raises:
+        ConfigurationError: both sizes are given, or a split cannot name a folder; as for `IterableDataset.save_to_disk`.
     """
     if max_shard_size is not None and any(count is not None for count in num_shards.values()):
         raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
+    if group:
+        check_names(streams)
     target = folder_of(path)
     refuse_taken(target, storage_options)
     limit = parse_size(max_shard_size) or settings().max_shard_bytes

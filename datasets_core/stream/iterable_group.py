@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from datasets_core._lazy import later
 from datasets_core.errors import ArgumentTypeError, UnknownSplitError
 from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
@@ -258,6 +259,37 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         target = target_of(locals(), replaces_config=True)
         files = shards_by_split(num_shards, self)
         return push_streams(self._streams(), target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)
+
+    def save_to_disk(
+        self,
+        dataset_dict_path: str | os.PathLike[str],
+        max_shard_size: int | str | None = None,
+        num_shards: Mapping[str, int | None] | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        """Save every split to one folder, which `load_from_disk` opens as a `DatasetDict`; see `IterableDataset.save_to_disk`.
+
+        The rows are written beside the folder, which shows them when all splits are there.  A save that was cut short goes on
+        where it stood: splits, and files of the split that was begun, that are finished are not read again.
+
+        Args:
+            dataset_dict_path: local folder or URL.
+            max_shard_size: bytes of rows of a file, about.
+            num_shards: number of files of each split; a split without one makes as many as `max_shard_size` asks for.
+            storage_options: for the file system of a URL.
+
+        Raises:
+            ConfigurationError: a split cannot name a folder, or `num_shards` names none; as for `IterableDataset.save_to_disk`.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     IterableDatasetDict({"train": IterableDataset.from_dict({"a": [1, 2]})}).save_to_disk(folder)
+        ...     DatasetDict.load_from_disk(folder)["train"]["a"][:]
+        [1, 2]
+        """
+        files = shards_by_split(num_shards, self)
+        save = later("datasets_core.exchange.stream_saving", "save_streams")
+        save(self._streams(), dataset_dict_path, max_shard_size, files, storage_options, group=True)
 
     def _streams(self) -> dict[str, IterableDataset]:
         for name, stream in self.items():
