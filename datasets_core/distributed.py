@@ -32,7 +32,8 @@ def split_dataset_by_node(
     the least multiple of `lanes` that is enough.
 
     What is done to rows one by one or batch by batch, repetition and shuffling are done in each lane by itself, before this
-    call or behind it.  `take`, `skip` and `shard` behind it see the rows of the node: states are then for as many nodes and workers.
+    call or behind it.  `take`, `skip` and `shard` behind it see the rows of the node: states are then for as many nodes and
+    workers.
 
     Uneven ends: this call never waits for another node, but a training does, and hangs if one node has a batch less.  Lanes
     differ by one row at most, where the number of rows is known; so do nodes, if their number divides `lanes`.  With

@@ -1,7 +1,7 @@
 """A real HTTP server on this machine that gives parts of files, counts what it sends, and has every fault that one can have.
 
 `server.serve(folder)` gives the URL of a folder, `server.put("a.bin", data)` that of some bytes.  `server.requests` has what
-was asked for and how many bytes were sent for it, `server.num_bytes` their sum; `server.latency` are seconds before each answer.
+was asked for and how many bytes were sent for it, `server.num_bytes` their sum; `server.latency` are seconds before an answer.
 `server.fail("a.bin", "drop", after=1000)` is a fault of the next answer for any path with that end (see `KINDS`).
 """
 
