@@ -72,6 +72,7 @@ class LiveSplits:
         self._blocks: list[SplitBlocks | None] = []
         self.heads: dict[str, pa.Schema] = {}
         self.begun: dict[str, Begun] = {}
+        self._divided: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
         self.marks = KeptMarks(partial(_told, builder), _cache_of(builder))
 
     @property
@@ -215,7 +216,11 @@ class LiveSplits:
     def gen_kwargs(self, split: str, index: int, count: int) -> dict[str, Any]:
         """The arguments of a part; made anew where what they hold can be read only once."""
         found = self.splits()[split].gen_kwargs
-        if holds_once(found) or holds_once(vars(self.builder)):
+        known, parts = self._divided.get(split, (None, []))
+        if known is found and len(parts) == count:
+            return parts[index]
+        is_once = holds_once(found) or holds_once(vars(self.builder))
+        if is_once:
             if split not in self._unread:
                 found = self.splits(again=True)[split].gen_kwargs
             self._unread.discard(split)
@@ -227,6 +232,8 @@ class LiveSplits:
                 f"Split {split!r} of {self.label} has {len(parts)} parts where it had {count}, since its files are "
                 "fetched before they are read. Load it without streaming."
             )
+        if self.is_format and not is_once:  # whose parts stay what they are, and may be many
+            self._divided[split] = found, parts
         return parts[index]
 
     def why_one_piece(self, split: str) -> str | None:
@@ -262,6 +269,7 @@ class LiveSplits:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.builder, self._paths, self._timeout, self._manager, self._named, self.heads = unpacked(state["packed"])
         self.one_piece, self.tables, self._unread, self._blocks, self.begun = {}, {}, set(self._named or ()), [], {}
+        self._divided = {}
         self.marks = KeptMarks(partial(_told, self.builder), _cache_of(self.builder))
 
 

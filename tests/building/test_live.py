@@ -23,6 +23,7 @@ from datasets_core import (
     Value,
     load_dataset,
 )
+from datasets_core.building import live
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import (
     ConfigurationError,
@@ -501,3 +502,17 @@ def test_the_script_of_a_folder_streams_by_load_dataset(tmp_path, caplog):
     assert next(iter(pickle.loads(pickle.dumps(rows)).with_format("numpy")))["text"] == "one True"
     assert list(load_dataset(str(script), streaming=True, cache_dir=str(tmp_path / "cache"))) == ["train"]
     assert caplog.records == []
+
+
+def test_a_split_of_many_files_is_divided_once(tmp_path, monkeypatch):
+    paths = []
+    for number in range(30):
+        paths.append(tmp_path / f"{number:02d}.json")
+        paths[-1].write_text('{"a": 1}\n')
+    stream = load_dataset(
+        "json", data_files=list(map(str, paths)), split="train", streaming=True, cache_dir=str(tmp_path / "c")
+    )
+    counted, divide = [], live.divide
+    monkeypatch.setattr(live, "divide", lambda *args, **options: counted.append(1) or divide(*args, **options))
+    assert len(list(stream.with_row_ids())) == 30
+    assert len(counted) <= 2
