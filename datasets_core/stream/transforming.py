@@ -220,8 +220,9 @@ class Transforming(Streamed):
 
         `__source__` is the file as it was read, `__row__` the number of the row in it, and `__id__` 32 hexadecimal digits: 64
         bits of the file (the end of its path: its name and its folder's, and more where files of the stream share these) and 64
-        bits of the row.  Ids are the same wherever the files are read from, in whatever order, slice, lane or rank.  Of a
-        generator, `__source__` says which of its parts made the row.  Behind steps that make a row of several (`batch`, a
+        bits of the row.  Ids are the same wherever the files are read from, in whatever order, slice, lane or rank, and of rows
+        that were built from them, as long as these are a run of rows of their split; other rows of a `Dataset` are numbered.
+        Of a generator, `__source__` says which of its parts made the row.  Behind steps that make a row of several (`batch`, a
         batched `map`, `pack`) rows have no ids: add them before.
 
         Args:
