@@ -48,14 +48,16 @@ class Job(Generic[T]):
         self._found: list[Any] = []
         self._error: BaseException | None = None
         self._lock = threading.Lock()
-        self.is_begun = False
+        self.is_begun, self.begun_at = False, 0.0
         self.thread: threading.Thread | None = None
         self.done = threading.Event()
 
     def begin(self) -> bool:
         """Whether it is the caller who does it; else somebody has begun it."""
         with self._lock:
-            is_first, self.is_begun = not self.is_begun, True
+            is_first = not self.is_begun
+            if is_first:
+                self.is_begun, self.begun_at = True, time.monotonic()
             return is_first
 
     def do(self) -> None:
@@ -109,10 +111,7 @@ class Daemons:
         with self._changed:
             self._waiting.append(job)
             self._is_closed = False
-            if len(self._waiting) > self._num_idle and len(self._threads) < self._most():
-                thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                self._threads.add(thread)
-                thread.start()
+            self._staff()
             self._changed.notify()
         return job
 
@@ -123,6 +122,14 @@ class Daemons:
                 self._waiting.remove(job)
             if job.thread is not None:
                 self._threads.discard(job.thread)
+                self._staff()
+
+    def urge(self, job: Job[Any]) -> None:
+        """Begin with a piece of work that waits, by one thread more: those that there are may all be held up."""
+        with self._changed:
+            if job in self._waiting:
+                self._waiting.remove(job)
+                self._start(lambda: self._alone(job))
 
     def close(self, wait_seconds: float = 0.0) -> None:
         """Drop what is not begun; the threads go when they have done what they do.
@@ -139,6 +146,25 @@ class Daemons:
         for thread in threads:
             if wait_seconds:
                 thread.join(max(0.0, end - time.monotonic()))
+
+    def _staff(self) -> None:
+        """Have a thread for what waits, where there may be one more."""
+        if len(self._waiting) > self._num_idle and len(self._threads) < self._most():
+            self._start(self._run)
+
+    def _start(self, run: Callable[[], None]) -> None:
+        thread = threading.Thread(target=run, name=self._name, daemon=True)
+        self._threads.add(thread)
+        thread.start()
+
+    def _alone(self, job: Job[Any]) -> None:
+        me = job.thread = threading.current_thread()
+        if job.begin():
+            job.do()
+        job.thread = None
+        with self._changed:
+            self._threads.discard(me)
+            self._staff()
 
     def _run(self) -> None:
         me = threading.current_thread()
@@ -251,11 +277,16 @@ class Patience:
         Raises:
             DownloadError: next to no bytes came for too long.
         """
+        asked = time.monotonic()
         try:
             while not job.done.wait(self._until_next_look()):
                 due.check()
+                now = time.monotonic()
                 if not job.is_begun:  # those before it are waited for
-                    self._since = time.monotonic()
+                    self._since = max(self._since, now)
+                    if pool is not None and now >= asked + self._seconds:
+                        pool.urge(job)
+                self._since = max(self._since, job.begun_at)
                 self._look()
             return job.result()
         finally:

@@ -75,6 +75,35 @@ def test_a_thread_that_never_ends_keeps_no_place(pool):
     gate.set()
 
 
+def test_what_waits_behind_a_held_up_thread_is_begun_when_that_is_given_up(pool):
+    gate = threading.Event()
+    held = [pool.submit(lambda: gate.wait(10)) for _ in range(2)]
+    behind = [pool.submit(lambda number=number: number) for number in range(3)]
+    for job in held:
+        pool.leave(job)
+    assert [job.done.wait(5) and job.result() for job in behind] == [0, 1, 2]
+    gate.set()
+
+
+def test_what_waits_behind_work_that_nobody_waits_for_is_begun_in_the_end(pool):
+    gate = threading.Event()
+    held = [pool.submit(lambda: gate.wait(10)) for _ in range(2)]
+    job = pool.submit(lambda: 7)
+    assert Patience("x", 1, seconds=0.05).waited_for(job, pool) == 7
+    gate.set()
+    assert all(each.done.wait(5) for each in held)
+
+
+def test_the_time_in_the_queue_is_no_silence(pool):
+    gate, begun = threading.Event(), threading.Event()
+    for _ in range(2):
+        pool.submit(lambda: gate.wait(10))
+    job = pool.submit(lambda: [begun.set(), time.sleep(0.3)])
+    threading.Timer(0.3, gate.set).start()
+    Patience("x", 1, seconds=0.4).waited_for(job)
+    assert begun.is_set()
+
+
 def test_a_wait_while_bytes_come_is_none(pool):
     patience = Patience("x", 1 << 20, seconds=0.2)
 
