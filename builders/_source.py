@@ -94,14 +94,13 @@ class Source:
         """
         if self.remote is not None:
             return self._opened(self.remote, first_bytes)
-        handle = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+        handle = _OneVersion(self)
         kind = kind_of(handle.read(HEAD_BYTES))
         handle.seek(0)
         size, tag = _local_version(handle, is_copy=self.is_copy)
         if kind not in COMPRESSIONS:
             return handle, TextFile(size, tag)
-        handle.close()
-        return _Checked(self, open_decompressed(self.path, name=self.name)), TextFile(size, tag, str(kind))
+        return _Checked(self, open_decompressed(self.path, name=self.name), handle), TextFile(size, tag, str(kind))
 
     def opened_at(self, file: TextFile, at: int, to: int) -> ByteStream:
         """The file's bytes from a place on, decompressed; of a plain file nothing before is read.
@@ -152,7 +151,43 @@ class Source:
         return _Checked(self, plain), TextFile(size, tag, str(kind))
 
 
-def _local_version(handle: BinaryIO, *, is_copy: bool) -> tuple[int, str]:
+class _OneVersion(io.FileIO):
+    """A local file, of which every byte is of the version that was opened.
+
+    Args:
+        source: the file.
+    """
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.path, "rb")
+        self._source = source
+        self._version = self._told()
+
+    def _told(self) -> tuple[int, int]:
+        status = os.fstat(self.fileno())
+        return status.st_size, 0 if self._source.is_copy else status.st_mtime_ns
+
+    def check(self) -> None:
+        """Complain if the file is another one by now.
+
+        Raises:
+            FileChangedError: it is.
+        """
+        if self._told() != self._version:
+            raise FileChangedError(self._source.name)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(-1 if size is None else size)
+        self.check()
+        return data or b""
+
+    def readinto(self, buffer: Any, /) -> int:
+        count = super().readinto(buffer)
+        self.check()
+        return count or 0
+
+
+def _local_version(handle: BinaryIO | io.FileIO, *, is_copy: bool) -> tuple[int, str]:
     status = os.fstat(handle.fileno())
     return status.st_size, "" if is_copy else str(status.st_mtime_ns)
 
@@ -205,10 +240,16 @@ class _Ahead:
 
 
 class _Checked(io.RawIOBase):
-    """A decompressed stream whose damage is told as damage of its file."""
+    """A decompressed stream whose damage is told as damage of its file.
 
-    def __init__(self, source: Source, inner: Any) -> None:
-        self._source, self._inner = source, inner
+    Args:
+        source: the file.
+        inner: its bytes, decompressed.
+        held: the local file, to tell whether it changed.
+    """
+
+    def __init__(self, source: Source, inner: Any, held: _OneVersion | None = None) -> None:
+        self._source, self._inner, self._held = source, inner, held
 
     def readable(self) -> bool:
         return True
@@ -219,14 +260,22 @@ class _Checked(io.RawIOBase):
         except UnsafeArchiveError:
             raise
         except ArchiveError as error:
+            self._check()
             raise self._source.fault(
                 f"the compressed data is damaged or cut: {error.reason}", advice="Fetch or compress the file again"
             ) from error
+        self._check()
         return data
+
+    def _check(self) -> None:
+        if self._held is not None:
+            self._held.check()
 
     def close(self) -> None:
         if not self.closed:
             self._inner.close()
+            if self._held is not None:
+                self._held.close()
         super().close()
 
 

@@ -3,14 +3,17 @@
 import bz2
 import gzip
 import lzma
+import os
+from functools import partial
 
 import pytest
 from datasets_core.builders._source import Source, line_at, text_reader
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasets_core import load_dataset
 from datasets_core.builders import _source
-from datasets_core.errors import FileFormatError
+from datasets_core.errors import FileChangedError, FileFormatError
 
 
 def read(path, content, size=5, **options):
@@ -69,3 +72,24 @@ def test_a_known_binary_format_is_named(tmp_path, what):
 def test_a_place_is_told_as_a_line(tmp_path, text, offset, line):
     (tmp_path / "x").write_bytes(text)
     assert line_at(Source(str(tmp_path / "x"), "x"), offset) == line
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "txt", "jsonl.gz"])
+@pytest.mark.parametrize("change", ["rewritten", "cut", "longer"])
+def test_a_local_file_that_changes_while_it_is_read_is_told(tmp_path, suffix, change):
+    path = tmp_path / f"x.{suffix}"
+    rows = [b'{"a":%d}\n' % row for row in range(1_000_000, 1_200_000)]
+    old = b"a,b\n" + b"1234567,1\n" * 200_000 if suffix == "csv" else b"".join(rows)
+    pack = partial(gzip.compress, compresslevel=0, mtime=0) if suffix.endswith("gz") else bytes
+    path.write_bytes(pack(old))
+    name = {"jsonl": "json", "jsonl.gz": "json", "csv": "csv", "txt": "text"}[suffix]
+    walk = iter(load_dataset(name, data_files=str(path), split="train", streaming=True))
+    first = next(walk)
+    new = {"rewritten": old[:100] + old[100:].replace(b"1", b"2"), "cut": old[: len(old) // 2], "longer": old + old[-20:]}[
+        change
+    ]
+    os.utime(path, ns=(1, 1))
+    path.write_bytes(pack(new))
+    with pytest.raises(FileChangedError, match="x"):
+        for row in walk:
+            assert type(row) is type(first)
