@@ -232,7 +232,7 @@ class Patience:
         self._name, self._wanted = name, wanted
         self._seconds = settings().stream_timeout_seconds if seconds is None else seconds
         self._came = self._marked = 0
-        self._since = self._begun = self._spoken = time.monotonic()
+        self._since = self._begun = self._spoken = self._left = time.monotonic()
         self._why = ""
         self._aborts: list[Callable[[], object]] = []
         self.stop = threading.Event()
@@ -277,23 +277,31 @@ class Patience:
         Raises:
             DownloadError: next to no bytes came for too long.
         """
-        asked = time.monotonic()
+        asked = queued = time.monotonic()
+        self._begun += asked - self._left
+        self._leave_out(self._left, asked)
         try:
             while not job.done.wait(self._until_next_look()):
                 due.check()
                 now = time.monotonic()
-                if not job.is_begun:  # those before it are waited for
-                    self._since = max(self._since, now)
-                    if pool is not None and now >= asked + self._seconds:
-                        pool.urge(job)
-                self._since = max(self._since, job.begun_at)
+                queued = self._leave_out(queued, job.begun_at if job.is_begun else now)  # those before it are waited for
+                if not job.is_begun and pool is not None and now >= asked + self._seconds:
+                    pool.urge(job)
                 self._look()
             return job.result()
         finally:
+            self._left = time.monotonic()
             if not job.done.is_set():
                 self.end()
                 if pool is not None:
                     pool.leave(job)
+
+    def _leave_out(self, start: float, stop: float) -> float:
+        """Count a time as no silence of a server: nobody waited, or it was not asked yet; the end of that time."""
+        if stop <= start:
+            return start
+        self._since = self._since + stop - start if self._since <= start else max(self._since, stop)
+        return stop
 
     def _until_next_look(self) -> float:
         now = time.monotonic()

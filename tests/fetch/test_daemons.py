@@ -116,6 +116,28 @@ def test_a_wait_while_bytes_come_is_none(pool):
     assert patience.waited_for(pool.submit(work)) == "all"
 
 
+def test_the_time_in_which_nobody_waits_is_no_silence(pool, monkeypatch):
+    patience = Patience("x", 1 << 20, seconds=60)
+    now = time.monotonic()
+    for day in range(1, 4):  # as long as a training step may take
+        monkeypatch.setattr(daemons.time, "monotonic", lambda day=day: now + 86_400 * day)
+        gate = threading.Event()
+        job = pool.submit(lambda gate=gate: gate.wait(10))
+        threading.Timer(0.05, gate.set).start()
+        assert patience.waited_for(job)
+
+
+def test_the_silence_of_several_waits_counts_together(pool):
+    patience, gate = Patience("x", 1 << 20, seconds=0.3), threading.Event()
+
+    def trickle():
+        for _ in range(50):
+            patience.waited_for(pool.submit(lambda: [gate.wait(0.05), patience.told(1)]))
+
+    with pytest.raises(DownloadError, match="1,048,576 bytes came"):
+        trickle()
+
+
 def test_a_long_wait_is_said_in_the_log(pool, monkeypatch, caplog):
     monkeypatch.setattr(daemons, "_LOG_SECONDS", 0.02)
     gate = threading.Event()

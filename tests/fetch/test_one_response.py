@@ -1,10 +1,12 @@
 """A server that gives no parts is read in one answer, and again from the start where that breaks off."""
 
 import random
+import time
 from contextlib import ExitStack
 
 import pytest
 
+from datasets_core import config
 from datasets_core.errors import DownloadError, FileChangedError
 from datasets_core.fetch.daemons import Patience
 from datasets_core.fetch.http import Credentials, HttpClient
@@ -61,6 +63,14 @@ def test_another_version_is_no_continuation(answer, range_server, keeps_tag, con
     found = answer()
     with pytest.raises(FileChangedError, match="changed while it was read"):
         _all(found)
+
+
+def test_the_pauses_of_the_reader_are_no_silence_of_the_server(answer, range_server):
+    with config.using(stream_timeout_seconds=0.5):
+        found = answer()
+    data = found.chunk()
+    time.sleep(0.6)
+    assert data + _all(found) == BODY
 
 
 def test_a_server_that_never_ends_well_is_told(answer, range_server):
