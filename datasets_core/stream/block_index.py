@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import DatasetsCoreError
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.read_ahead import ReadAhead
 from datasets_core.meta.row_blocks import Ints, RowBlocks
 from datasets_core.store.index_cache import IndexCache
@@ -49,6 +50,18 @@ class BlockIndex:
     def __init__(self, files: Sequence[BlockFile]) -> None:
         self.files = tuple(files)
         self._begin()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have a lock of this process; what a thread of another one was learning meanwhile is to be learned again."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+            self._lock = threading.RLock()
+            return
+        found, looked_up, failure, shown = self._found, self._is_looked_up, self._failure, self.is_shown
+        self._begin()
+        self._add(found)
+        self._is_looked_up, self._failure, self.is_shown = looked_up and bool(found), failure, shown
 
     def _begin(self) -> None:
         self._lock = threading.RLock()
@@ -70,6 +83,7 @@ class BlockIndex:
         self._begin()
         self._add(state["found"])
         self.is_shown = state["is_shown"]
+        renewed_after_fork(self)
 
     # -- growing -------------------------------------------------------------------------------------------------------
 

@@ -99,6 +99,7 @@ class MadeRows:
         every: where more lanes than jobs are read, into how many lanes the rows of the one job divide: every so many are read.
         first: which of them.
         reading: what reads for several lanes.
+        label: tells the source from the others of a stream; it begins the origin of rows that come from no file.
     """
 
     source: Jobs
@@ -106,6 +107,7 @@ class MadeRows:
     every: int = 1
     first: int = 0
     reading: SharedReading | None = field(default=None, compare=False)
+    label: str = ""
 
     @classmethod
     def of(cls, source: Jobs) -> MadeRows:
@@ -131,10 +133,23 @@ class MadeRows:
                         rows = range(first - start, stop - start, self.every)
                         after = _Behind(place, first, self.every, mark)
                         whole = len(rows) == block.num_rows
-                        origins = partial(origins_of, self.source, self.order[place], first, len(rows), self.every)
+                        origins = partial(self._origins, self.order[place], first, len(rows))
                         yield Delivery(block if whole else _taken(block, rows), None, after.before(row), after, origins)
                     row = stop
             place, row, mark = place + 1, 0, None
+
+    def _origins(self, number: int, first: int, count: int) -> Origins:
+        """Where some rows of a job stand: in its file, if it has one, else among the rows that it makes."""
+        names = self.source.file_names()
+        name, before = getattr(self.source.jobs[number], "origin", None) or (f"{self.label} part {number}".strip(), 0)
+        rows = before + first + self.every * np.arange(count, dtype=np.int64)
+        if names is not None and names[number]:
+            return Origins(names, np.full_like(rows, number), rows)
+        return Origins((name or self.label,), np.zeros_like(rows), rows)
+
+    def labelled(self, label: str) -> MadeRows:
+        """The rows of a source that is one of several: see `Plan.labelled`."""
+        return replace(self, label=label)
 
     def _pieces(self, job: int, row: int, mark: Any) -> Generator[Piece]:
         if self.reading is None or self.every == 1:
@@ -282,11 +297,3 @@ def _one_piece(pieces: Sequence[Piece], num_bytes: int) -> Piece:
 
 def _taken(block: Block, rows: range) -> Block:
     return block.slice(rows.start, rows[-1] + 1) if rows.step == 1 else block.take(rows)
-
-
-def origins_of(source: Jobs, number: int, first: int, count: int, every: int) -> Origins:
-    """Where some rows of a job stand: in its file, if it has one, else among the rows that it makes."""
-    name, before = getattr(source.jobs[number], "origin", None) or (f"part {number}", 0)
-    names = source.file_names()
-    rows = before + first + every * np.arange(count, dtype=np.int64)
-    return Origins((name,), np.zeros_like(rows), rows) if names is None else Origins(names, np.full_like(rows, number), rows)

@@ -141,6 +141,7 @@ class Ordered:
         shares: the part of the rows that is delivered, where others deliver the rest; a part of a part.
         turn: the epoch of the source; None: the same.
         expected: what all who read these rows expect.
+        label: tells the source from the others of a stream; the origin of rows that come from no file.
     """
 
     _clock: Callable[[], float] = staticmethod(time.perf_counter)
@@ -153,7 +154,9 @@ class Ordered:
         shares: tuple[Layer, ...] = (),
         turn: int | None = None,
         expected: Expectations | None = None,
+        label: str = "",
     ) -> None:
+        self._label = label
         self._source, self._layers, self._epoch, self._shares = source, layers, epoch, shares
         self._turn = epoch if turn is None else turn
         self._kinds = Kinds(source.features, source.paths)
@@ -241,7 +244,7 @@ class Ordered:
         return self._with(self._layers, (*self._shares, share))
 
     def _with(self, layers: tuple[Layer | RowChange, ...], shares: tuple[Layer, ...] = ()) -> Ordered:
-        return Ordered(self._source, layers, self._epoch, shares, self._turn, self._expected)
+        return Ordered(self._source, layers, self._epoch, shares, self._turn, self._expected, self._label)
 
     def lane(self, lane: int, lanes: int) -> Ordered:
         """One of `lanes` equal runs of the rows, which keep their numbers; of lists a run of the rows that they are made of."""
@@ -265,7 +268,13 @@ class Ordered:
 
     def in_turn(self, turn: int) -> Ordered:
         """The rows with the source in another epoch."""
-        return Ordered(self._source, self._layers, self._epoch, self._shares, turn, self._expected)
+        return Ordered(self._source, self._layers, self._epoch, self._shares, turn, self._expected, self._label)
+
+    def labelled(self, label: str) -> Ordered:
+        """The rows of a source that is one of several: see `Plan.labelled`."""
+        found = copy.copy(self)
+        found._label = label
+        return found
 
     @property
     def pool(self) -> WorkerPool | None:
@@ -446,7 +455,7 @@ class Ordered:
     def _origins_below(self, way: Way) -> Origins:
         """Where the rows of the source stand; those of no file are numbered by their places."""
         found = self._source.origins(way.places, way.turns)
-        return Origins(("",), np.zeros_like(way.places), way.places) if found is None else found
+        return Origins((self._label,), np.zeros_like(way.places), way.places) if found is None else found
 
     def _raw(self, way: Way) -> Block:
         batch = self._source.read(way.places, way.turns)

@@ -11,6 +11,7 @@ from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.error_policy import ErrorPolicy, Ledger, for_reading, under_policy
 from datasets_core.stream.lanes import PlacedLanes
+from datasets_core.stream.made_rows import MadeRows
 from datasets_core.stream.node import Node, Ordered, Source
 from datasets_core.stream.projection import projected
 from datasets_core.stream.rank_lanes import RankLanes, divided_steps, keeps_lanes, lanes_of
@@ -42,12 +43,14 @@ class Plan:
         steps: what is done, in order.
         num_shards: into how many parts the rows divide among workers.
         errors: what is done about rows at which a step fails; None: nothing.
+        label: tells its rows from those of others that come from no file either, where it is one of several streams.
     """
 
     source: RowsByPlace | Source
     steps: tuple[Step, ...] = ()
     num_shards: int = 1
     errors: Ledger | None = None
+    label: str = ""
 
     def then(self, step: Step) -> Plan:
         """The plan with one step more.
@@ -194,12 +197,17 @@ class Plan:
         source: Any = self.source
         if hasattr(source, "root"):
             found: Node = source.root(epoch)
-            return found
+            return found.labelled(self.label) if isinstance(found, (Ordered, MadeRows)) else found
         if any(isinstance(step, (Shuffle, RankLanes, Part)) for step in self.steps):
             plan = self.by_files()
             if plan is not self:
                 return plan.root(epoch)
-        return Ordered(source, (), epoch)
+        return Ordered(source, (), epoch, label=self.label)
+
+    def labelled(self, label: str) -> Plan:
+        """The plan as one of several whose rows come in one stream."""
+        source: Any = self.source
+        return replace(self, label=label, source=source.labelled(label) if hasattr(source, "labelled") else source)
 
     def by_files(self) -> Plan:
         """The plan with a job for each file of its rows, where files are read from their beginning: as a stream has them."""

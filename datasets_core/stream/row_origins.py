@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -17,7 +17,7 @@ from datasets_core.features.schema import Features
 from datasets_core.redact import redact
 from datasets_core.stream.block import ArrowBlock, Block, DictBlock
 from datasets_core.stream.node import Delivery, Node, Numbers, Ordered, State
-from datasets_core.stream.rows_by_place import Origins
+from datasets_core.stream.rows_by_place import Origins, files_of
 from datasets_core.stream.steps import Batch, Map, PlainStep, Step
 
 ID, SOURCE, ROW = COLUMNS = ("__id__", "__source__", "__row__")
@@ -47,20 +47,39 @@ def _parts(name: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
 
 
-def ids_of(origins: Origins) -> list[str]:
-    """The ids of rows: 64 bits of the file, and 64 bits of the row.
+class FileTable:
+    """What ids know of each file of a stream, whichever of them its rows are read of: found when somebody asks.
 
-    >>> import numpy as np
-    >>> ids_of(Origins(["a.csv"], np.array([0, 0]), np.array([1, 255])))
-    ['26c3dfab551cc39a0000000000000001', '26c3dfab551cc39a00000000000000ff']
+    Args:
+        names: tells all files.
     """
-    files = _digests(tuple(origins.names))
-    return [f"{files[file]}{row:016x}" for file, row in zip(origins.files.tolist(), origins.rows.tolist(), strict=True)]
 
+    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
+        self._names = names
+        self._digests: dict[str, str] | None = None
 
-@lru_cache(4)
-def _digests(names: tuple[str, ...]) -> list[str]:
-    return [_digest(name) for name in file_identities(names)]
+    def __getstate__(self) -> Any:
+        return {"_names": self._names, "_digests": None}
+
+    def ids(self, origins: Origins) -> list[str]:
+        """The ids of rows: 64 bits of the file, and 64 bits of the row.
+
+        >>> import numpy as np
+        >>> FileTable(list).ids(Origins(["a.csv"], np.array([0, 0]), np.array([1, 255])))
+        ['26c3dfab551cc39a0000000000000001', '26c3dfab551cc39a00000000000000ff']
+        """
+        each = zip(origins.files.tolist(), origins.rows.tolist(), strict=True)
+        digests = {file: self._digest(origins.names[file]) for file in set(origins.files.tolist())}
+        return [f"{digests[file]}{row:016x}" for file, row in each]
+
+    def _digest(self, name: str) -> str:
+        if self._digests is None:
+            names = list(dict.fromkeys(self._names()))
+            self._digests = {name: _digest(identity) for name, identity in zip(names, file_identities(names), strict=True)}
+        found = self._digests.get(name)
+        if found is None:  # no file of a list: a part of a generator, say
+            found = self._digests[name] = _digest(file_identities([name])[0])
+        return found
 
 
 def _digest(name: str) -> str:
@@ -91,6 +110,7 @@ class OriginsAdded:
     """Columns that say where rows come from; a change of rows (see `RowChange`) that needs to be told."""
 
     columns: tuple[str, ...]
+    files: FileTable = field(compare=False)
     needs_numbers = False
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
@@ -111,7 +131,7 @@ class OriginsAdded:
         check_free(self.columns, block.names)
         made: dict[str, Any] = {}
         if ID in self.columns:
-            made[ID] = ids_of(origins)
+            made[ID] = self.files.ids(origins)
         if SOURCE in self.columns:
             names = [redact(name) or None for name in origins.names]
             made[SOURCE] = [names[file] for file in origins.files.tolist()]
@@ -149,7 +169,13 @@ class RowIds(PlainStep):
     """The step that adds the columns."""
 
     columns: tuple[str, ...]
+    files: FileTable = field(compare=False)
     is_row_by_row = True
+
+    @classmethod
+    def of(cls, columns: tuple[str, ...], source: Any) -> RowIds:
+        """The step for rows of a source, all files of which tell what the ids know of each."""
+        return cls(columns, FileTable(partial(files_of, source)))
 
     @property
     def text(self) -> str:
@@ -163,12 +189,12 @@ class RowIds(PlainStep):
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
-        change = OriginsAdded(self.columns)
+        change = OriginsAdded(self.columns, self.files)
         return node.under(change) if isinstance(node, Ordered) and not node.is_shared else WithOrigins(node, change)
 
     def features(self, before: Features | None) -> Features | None:
         """See `Step.features`."""
-        return None if before is None else OriginsAdded(self.columns).features(before)
+        return None if before is None else OriginsAdded(self.columns, self.files).features(before)
 
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""

@@ -121,6 +121,10 @@ class RowsByPlace(Protocol):
         """The rows as `RowsOfJobs`, a job for each file, where blocks are not indexed; None: they are read by place only."""
         ...
 
+    def file_names(self) -> Sequence[str] | None:
+        """The files that the rows stand in; None: they come from none."""
+        ...
+
     def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
         """Where the rows at these places stand in their files; None: they come from no files."""
         ...
@@ -132,6 +136,12 @@ class RowsByPlace(Protocol):
     def signed(self) -> list[Any]:
         """What tells the rows from others: a text, a hash, and, where there are any, the parts that they are made of."""
         ...
+
+
+def files_of(source: Any) -> Sequence[str]:
+    """The names of the files that the rows of a source stand in; none where they come from no file."""
+    told = getattr(source, "file_names", None)
+    return (() if told is None else told()) or ()
 
 
 class Placed:
@@ -157,6 +167,10 @@ class Placed:
 
     def as_jobs(self) -> Any:
         """See `RowsByPlace.as_jobs`."""
+        return None
+
+    def file_names(self) -> Sequence[str] | None:
+        """See `RowsByPlace.file_names`."""
         return None
 
     def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:

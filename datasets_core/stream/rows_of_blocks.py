@@ -215,6 +215,10 @@ class RowsOfBlocks(OneOrder):
         part, block = _key(int(blocks[0]))
         return place + self.parts[part].index.size_of(block)[0] - int(rows[0])
 
+    def file_names(self) -> Sequence[str]:
+        """See `RowsByPlace.file_names`."""
+        return [file.name for part in self.parts for file in part.index.files]
+
     def origins(self, places: Ints, epochs: Ints | int = 0) -> Origins:
         """See `RowsByPlace.origins`."""
         which, rows = self._rows(places) if len(places) else (places, places)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -53,9 +53,17 @@ class RowsOfBuilt(RowsOfTable):
 
     def origins(self, places: Ints, epochs: Ints | int = 0) -> Origins | None:
         """See `RowsByPlace.origins`."""
-        structure = None if self.index is not None else self.table.structure
-        found = None if structure is None else structure.places()
+        found = self._files()
         return None if found is None else Origins(found.names, *found.of(places))
+
+    def file_names(self) -> Sequence[str] | None:
+        """See `RowsByPlace.file_names`."""
+        found = self._files()
+        return None if found is None else found.names
+
+    def _files(self) -> Any:
+        structure = None if self.index is not None else self.table.structure
+        return None if structure is None else structure.places()
 
 
 @dataclass(frozen=True, slots=True)

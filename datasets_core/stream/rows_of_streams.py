@@ -21,6 +21,7 @@ from datasets_core.stream.mixed_nodes import Mixed
 from datasets_core.stream.mixture import Weights, turns_of
 from datasets_core.stream.node import Node
 from datasets_core.stream.plan import Plan
+from datasets_core.stream.rows_by_place import files_of
 from datasets_core.stream.side_by_side import SideBySide
 from datasets_core.stream.steps import ChangeColumns, row_by_row
 
@@ -252,6 +253,15 @@ class RowsOfStreams:
         signatures = [plan.signature() for plan in self.plans]
         return [f"{len(self.plans)} streams {self.joining.text}", Hasher.hash((signatures, self.joining.parts))]
 
+    def labelled(self, label: str) -> Self:
+        """See `Plan.labelled`."""
+        plans = [plan.labelled(f"{label}.{number}") for number, plan in enumerate(self.plans)]
+        return replace(self, plans=tuple(plans), _forms=self._forms)
+
+    def file_names(self) -> list[str]:
+        """The files of all streams that have some."""
+        return [name for plan in self.plans for name in files_of(plan.source)]
+
     def root(self, epoch: int) -> Node:
         """See `Source.root`."""
         names, features = self._form()
@@ -269,7 +279,9 @@ def rows_of_streams(plans: Sequence[Plan], joining: Joining) -> Plan:
         CastError: a column that has different types.
         ConfigurationError: the streams do not fit together.
     """
-    source = RowsOfStreams(tuple(plans), joining)
+    sources = [plan.source for plan in plans]
+    numbers = [next(k for k, other in enumerate(sources) if other is source) for source in sources]  # the same rows, one name
+    source = RowsOfStreams(tuple(plan.labelled(f"stream {k}") for plan, k in zip(plans, numbers, strict=True)), joining)
     source = source if source.drawn_seed is None else source.with_seed(source.drawn_seed)
     joining.features([plan.features or Features({}) for plan in plans])  # complains of what is known not to fit
     return Plan(source, (), joining.num_shards([plan.num_shards for plan in plans]))

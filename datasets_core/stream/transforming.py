@@ -222,8 +222,8 @@ class Transforming(Streamed):
         bits of the file (the end of its path: its name and its folder's, and more where files of the stream share these) and 64
         bits of the row.  Ids are the same wherever the files are read from, in whatever order, slice, lane or rank, and of rows
         that were built from them, as long as these are a run of rows of their split; other rows of a `Dataset` are numbered.
-        Of a generator, `__source__` says which of its parts made the row.  Behind steps that make a row of several (`batch`, a
-        batched `map`, `pack`) rows have no ids: add them before.
+        Of a generator, `__source__` says which of its parts made the row, and of several streams in one which of them.
+        Behind steps that make a row of several (`batch`, a batched `map`, `pack`) rows have no ids: add them before.
 
         Args:
             columns: which of the three, in this order behind the others.
@@ -241,7 +241,7 @@ class Transforming(Streamed):
         if not names or not set(names) <= set(COLUMNS):
             raise ConfigurationError(f"columns={columns!r} are no ids of rows. Give some of {', '.join(map(repr, COLUMNS))}.")
         check_steps(self._plan.steps)
-        return self._then(RowIds(names))
+        return self._then(RowIds.of(names, self._plan.source))
 
     # -- columns -------------------------------------------------------------------------------------------------------
 

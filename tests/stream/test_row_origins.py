@@ -2,7 +2,9 @@
 
 import json
 import os
+import pickle
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core import IterableDataset, load_dataset
+from datasets_core import Dataset, IterableDataset, concatenate_datasets, interleave_datasets, load_dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import ConfigurationError, RowIdError, WorkerDiedError
-from datasets_core.stream.row_origins import file_identities, ids_of, row_of
+from datasets_core.stream.row_origins import FileTable, file_identities, row_of
 from datasets_core.stream.rows_by_place import Origins
 
 ORDERS: dict[str, Callable[[IterableDataset], IterableDataset]] = {
@@ -99,6 +101,58 @@ def test_rows_of_generators_and_in_memory_have_numbers_too() -> None:
     assert list(memory) == [{"a": 5, "__row__": 0, "__source__": None}, {"a": 6, "__row__": 1, "__source__": None}]
 
 
+JOINED: dict[str, Callable[[list[IterableDataset]], IterableDataset]] = {
+    "chained": concatenate_datasets,
+    "in turn": partial(interleave_datasets, stopping_strategy="all_exhausted_without_replacement"),
+    "of streams": lambda streams: concatenate_datasets([interleave_datasets(streams[:1]), streams[1]]),
+    "shuffled": lambda streams: concatenate_datasets(streams).shuffle(seed=1, buffer_size=5),
+}
+
+
+@pytest.mark.parametrize("joining", JOINED)
+@pytest.mark.parametrize("form", ["parquet", "json"])
+def test_files_of_one_name_in_two_streams_have_ids_of_their_own(tmp_path: Path, form: str, joining: str) -> None:
+    streams: list[Any] = []
+    for number, folder in enumerate("xy"):
+        (tmp_path / folder / "train").mkdir(parents=True)
+        path = tmp_path / folder / "train" / "0"
+        rows = Dataset.from_dict({"a": range(20 * number, 20 * number + 20)})
+        rows.to_parquet(path) if form == "parquet" else rows.to_json(path)
+        streams.append(load_dataset(form, data_files=str(path), split="train", streaming=True))
+    named = JOINED[joining](streams).with_row_ids("__id__")
+    rows = list(named)
+    ids = {row["a"]: row["__id__"] for row in rows}
+    assert len(rows) == len(set(ids.values())) == 40
+    walk = iter(named)
+    for place in range(1, 40):
+        next(walk)
+        if place % 7 == 0:
+            named.load_state_dict(walk.state_dict())
+            assert list(named) == rows[place:]
+    assert {row["a"]: row["__id__"] for row in pickle.loads(pickle.dumps(named))} == ids
+
+
+@pytest.mark.parametrize("joining", JOINED)
+@pytest.mark.parametrize("kind", ["generators", "in memory"])
+def test_rows_of_no_file_have_ids_of_their_own_in_several_streams(tmp_path: Path, kind: str, joining: str) -> None:
+    def rows_from(start: int) -> IterableDataset:
+        if kind == "in memory":
+            return IterableDataset.from_dict({"a": list(range(start, start + 5))})
+        return IterableDataset.from_generator(lambda: ({"a": number} for number in range(start, start + 5)))
+
+    rows = JOINED[joining]([rows_from(0), rows_from(5)])
+    assert len({row["__id__"] for row in rows.with_row_ids()}) == 10
+    assert list(rows.map(lambda row: {"b": 1 // 0}).on_error("skip", quarantine=tmp_path / "bad.jsonl")) == []
+    records = [json.loads(line) for line in (tmp_path / "bad.jsonl").read_text().splitlines()]
+    assert sorted(record["values"]["a"] for record in records) == list(range(10))
+
+
+def test_rows_of_one_source_in_several_streams_have_one_id() -> None:
+    rows = IterableDataset.from_dict({"a": list(range(6))})
+    both = interleave_datasets([rows.filter(lambda row: row["a"] % 2 == 0), rows]).with_row_ids()
+    assert len({(row["a"], row["__id__"]) for row in both}) == len({row["a"] for row in both})
+
+
 def test_steps_that_put_rows_together_come_behind_ids() -> None:
     rows = IterableDataset.from_dict({"a": [1, 2, 3], "input_ids": [[1], [2], [3]]})
     for made in (rows.batch(2), rows.map(lambda batch: batch, batched=True), rows.pack(2)):
@@ -119,8 +173,8 @@ def test_other_columns_are_refused(columns: Any) -> None:
 def test_an_id_is_of_a_file_by_the_end_of_its_path_and_of_a_row() -> None:
     here, there = ["/data/x/train/0.parquet", "/data/x/train/1.parquet"], ["https://host/y/train/0.parquet?sig=1"]
     rows = np.array([3, 2**40])
-    ids = ids_of(Origins(here, np.array([0, 1]), rows))
-    assert ids[0] == ids_of(Origins(there, np.array([0]), rows[:1]))[0] and len(set(map(len, ids))) == 1
+    ids = FileTable(lambda: here).ids(Origins(here, np.array([0, 1]), rows))
+    assert ids[0] == FileTable(lambda: there).ids(Origins(there, np.array([0]), rows[:1]))[0] and len(set(map(len, ids))) == 1
     assert [row_of(id_, here) for id_ in ids] == [(0, 3), (1, 2**40)]
     assert file_identities(["a/t/0", "b/t/0", "b/t/0"]) == ["a/t/0", "b/t/0", "b/t/0"]
     for wrong in ("x", ids[1][:-1], "z" * 32, "0" * 32):
