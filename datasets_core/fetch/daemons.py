@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 import threading
 import time
 import weakref
@@ -20,6 +19,7 @@ from typing import Any, Generic, TypeVar
 from datasets_core import due
 from datasets_core.config import settings
 from datasets_core.errors import DownloadError
+from datasets_core.fetch.after_fork import renewed_after_fork
 
 logger = logging.getLogger(__name__)
 
@@ -97,6 +97,7 @@ class Daemons:
         self._name, self._most = name, most
         self.forked()
         _pools.add(self)
+        renewed_after_fork(self)
 
     def forked(self) -> None:
         """Begin anew, without threads: those of the process that this one was forked from are not here."""
@@ -194,11 +195,6 @@ class Daemons:
 SHARED = Daemons("datasets_core-ranges", lambda: settings().stream_threads)  # for all ranges of bytes of this process
 
 
-def _forked() -> None:
-    for pool in list(_pools):
-        pool.forked()
-
-
 def _ended() -> None:
     for pool in list(_pools):
         pool.close()
@@ -209,8 +205,6 @@ def _ended() -> None:
         pool.close(max(0.001, end - time.monotonic()))
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
 atexit.register(_ended)
 
 

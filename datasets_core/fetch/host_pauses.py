@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.retry import RetryPolicy, retry_after_seconds
 
 logger = logging.getLogger(__name__)
@@ -23,6 +24,11 @@ class HostPauses:
 
     def __init__(self) -> None:
         self._until: dict[object, float] = {}
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process: those who held them are in the one that it was forked from."""
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[HostPauses], tuple[()]]:

@@ -10,7 +10,6 @@ import contextlib
 import os
 import socket
 import threading
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 from datasets_core._version import __version__
 from datasets_core.config import settings
 from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.host_pauses import HostPauses
 from datasets_core.fetch.retry import pause_asked
 from datasets_core.redact import redact, redact_text
@@ -185,17 +185,7 @@ class HttpResponse:
 Judge = Callable[[HttpResponse], object]
 
 
-_clients: weakref.WeakSet[HttpClient] = weakref.WeakSet()
 _left: list[Any] = []
-
-
-def _forked() -> None:
-    for client in list(_clients):
-        client.forked()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
 
 
 class HttpClient:
@@ -226,7 +216,7 @@ class HttpClient:
         self._client: Any = None
         self._users = 0
         self._lock = threading.Lock()
-        _clients.add(self)
+        renewed_after_fork(self)
 
     def __enter__(self) -> Self:
         with self._lock:
@@ -246,7 +236,7 @@ class HttpClient:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, pauses=HostPauses(), _client=None, _users=0, _lock=threading.Lock())
-        _clients.add(self)
+        renewed_after_fork(self)
 
     def forked(self) -> None:
         """Leave the connections to the process that this one was forked from: what comes by them is meant for that."""

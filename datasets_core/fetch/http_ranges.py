@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from datasets_core.errors import DownloadError, FileChangedError
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.daemons import Patience
 from datasets_core.fetch.http import HttpResponse, TransientError, origin_of
 from datasets_core.fetch.range_file import WITNESS_BYTES, Bytes, FileVersion, Range, check_ranges, check_same
@@ -49,9 +50,14 @@ class HttpTransport:
     def _begin(self) -> None:
         self._resolved = ""  # where redirects led
         self._matches = not self._is_pinned
-        self._lock, self._connected = threading.Lock(), ExitStack()
-        self._is_connected = False
+        self._connected, self._is_connected = ExitStack(), False
         weakref.finalize(self, self._connected.close)
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process: those who held them are in the one that it was forked from."""
+        self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_source": self._source, "_name": self._name, "_is_pinned": self._is_pinned}

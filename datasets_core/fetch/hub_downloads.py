@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from datasets_core.errors import DownloadError
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.checksum import FileRecord
 from datasets_core.fetch.download_config import DownloadConfig
 from datasets_core.fetch.hub import Hub
@@ -34,13 +35,20 @@ class HubDownloads:
         self._hub: Hub | None = None
         self._commits: dict[tuple[str, str | None], HubCommit] = {}
         self._known: dict[str, tuple[str, FileRecord]] = {}
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process: those who held them are in the one that it was forked from."""
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_hub": None, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.RLock())
+        self.__dict__.update(state)
+        self.forked()
+        renewed_after_fork(self)
 
     # -- what a URL means
 

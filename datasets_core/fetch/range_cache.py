@@ -16,6 +16,7 @@ from hashlib import blake2b
 
 from datasets_core import files
 from datasets_core.config import settings
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.range_file import Bytes
 
 logger = logging.getLogger(__name__)
@@ -48,8 +49,13 @@ class RangeCache:
     def __init__(self, folder: str, most_bytes: int) -> None:
         self._folder, self._most_bytes = folder, most_bytes
         self._num_bytes: int | None = None  # as far as this process knows
-        self._lock = threading.Lock()
         self._is_told = False
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process: those who held them are in the one that it was forked from."""
+        self._lock = threading.Lock()
 
     @classmethod
     def of_settings(cls) -> RangeCache | None:

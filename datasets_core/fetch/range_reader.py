@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from datasets_core.errors import DownloadError, FileChangedError
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.daemons import SHARED, Job, Patience
 from datasets_core.fetch.range_cache import RangeCache
 from datasets_core.fetch.range_file import WITNESS_BYTES, Bytes, FileVersion, LocalRanges, Range, check_ranges, check_same
@@ -39,6 +40,11 @@ class TransportRanges:
         self._local: LocalRanges | None = None
         self._sample = (0, b"")  # of what came first: another version would have other bytes there
         self._edges: dict[int, bytes] = {}  # the bytes before a place, of a file without a tag
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process: those who held them are in the one that it was forked from."""
         self._lock, self._whole_lock = threading.Lock(), threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:

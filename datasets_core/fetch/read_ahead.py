@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable
@@ -11,13 +10,12 @@ from typing import Any, Generic, TypeVar
 
 from datasets_core import due
 from datasets_core.config import settings
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.daemons import Daemons, Job
 
 T = TypeVar("T")
 
 _LOOK_SECONDS = 1.0
-
-_all: weakref.WeakSet[ReadAhead[Any]] = weakref.WeakSet()
 
 
 @dataclass(slots=True)
@@ -53,7 +51,7 @@ class ReadAhead(Generic[T]):
         self._items: dict[Hashable, _Item[T]] = {}  # in the order of their use
         self._left: list[_Item[T]] = []  # under way, and wanted no more
         weakref.finalize(self, self._pool.close)
-        _all.add(self)
+        renewed_after_fork(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ReadAhead, (self._budget, self._most)
@@ -141,12 +139,3 @@ class ReadAhead(Generic[T]):
             is_first = False
             if item.job is None:
                 item.job = self._pool.submit(item.fetch)
-
-
-def _forked() -> None:
-    for ahead in list(_all):
-        ahead.forked()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from datasets_core.errors import FileChangedError
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.daemons import SHARED, Job, Patience
 from datasets_core.fetch.range_cache import RangeCache
 from datasets_core.fetch.range_file import WITNESS_BYTES, Bytes, FileVersion
@@ -31,6 +32,11 @@ class Pieces:
         self._transport, self.version = transport, version
         self._start, self._data = start, memoryview(first)
         self._begun = start  # where reading in order began
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have nothing on its way: the threads are those of the process that this one was forked from."""
         self._ahead: deque[tuple[int, int, Patience, Job[Bytes]]] = deque()
 
     def at(self, place: int, count: int = 0) -> memoryview:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import DataFilesNotFoundError, DatasetsCoreError, DownloadError, FileChangedError
+from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.daemons import Patience
 from datasets_core.fetch.obstore_ranges import ObstoreTransport, obstore_options
 from datasets_core.fetch.range_file import Bytes, FileVersion, Range, check_ranges, check_same
@@ -58,6 +59,11 @@ class StoreTransport:
         self._begin()
 
     def _begin(self) -> None:
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process, and a store of its own: that of the process before has a thread there."""
         self._lock = threading.Lock()
         self._found: tuple[Any, str] | None = None
         self._opened: Any = None

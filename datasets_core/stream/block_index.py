@@ -52,17 +52,6 @@ class BlockIndex:
         self._begin()
         renewed_after_fork(self)
 
-    def forked(self) -> None:
-        """Have a lock of this process; what a thread of another one was learning meanwhile is to be learned again."""
-        if self._lock.acquire(blocking=False):
-            self._lock.release()
-            self._lock = threading.RLock()
-            return
-        found, looked_up, failure, shown = self._found, self._is_looked_up, self._failure, self.is_shown
-        self._begin()
-        self._add(found)
-        self._is_looked_up, self._failure, self.is_shown = looked_up and bool(found), failure, shown
-
     def _begin(self) -> None:
         self._lock = threading.RLock()
         self._found: list[FileIndex] = []
@@ -73,6 +62,17 @@ class BlockIndex:
         self._ready: set[int] = set()  # files whose indexes were learned meanwhile
         self._recent: OrderedDict[int, None] = OrderedDict()
         self.is_shown = False  # the structure was given away, or rows were
+
+    def forked(self) -> None:
+        """Have a lock of this process; what a thread of another one was learning meanwhile is to be learned again."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+            self._lock = threading.RLock()
+            return
+        found, looked_up, failure, shown = self._found, self._is_looked_up, self._failure, self.is_shown
+        self._begin()
+        self._add(found)
+        self._is_looked_up, self._failure, self.is_shown = looked_up and bool(found), failure, shown
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:

@@ -1,6 +1,8 @@
 """The index of files grows no further than somebody asks."""
 
+import os
 import pickle
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +50,35 @@ def test_a_failure_is_told_where_it_stands_and_asked_again_when_told_to():
     files[1].fails = ()
     index.retry()
     assert index.reach(99) == 6
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_process_that_is_forked_while_files_are_asked_asks_them_itself():
+    files, begun, gate, parent = files_of([4, 6], [1], [3, 2]), threading.Event(), threading.Event(), os.getpid()
+    inner = files[1].index
+
+    def slow():
+        if os.getpid() == parent:
+            begun.set()
+            gate.wait(20)
+        return inner()
+
+    files[1].index = slow
+    index = BlockIndex(files)
+    index.reach(1)
+    asking = threading.Thread(target=index.whole)
+    asking.start()
+    assert begun.wait(5)
+    pid = os.fork()
+    if not pid:
+        child = threading.Thread(target=lambda: index.whole() == 16 and os._exit(0), daemon=True)
+        child.start()
+        child.join(5)
+        os._exit(1)
+    assert os.waitpid(pid, 0)[1] == 0
+    gate.set()
+    asking.join()
+    assert index.whole() == 16
 
 
 def test_it_pickles_with_what_it_knows():
