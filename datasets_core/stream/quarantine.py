@@ -7,9 +7,11 @@ whoever goes on from a state, stands there once.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 from collections.abc import Mapping
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,6 +23,8 @@ from datasets_core.stream.block import ArrowBlock, Block
 
 if TYPE_CHECKING:
     from datasets_core.stream.node import Delivery
+
+logger = logging.getLogger(__name__)
 
 _SCHEMA = pa.schema(
     [
@@ -34,10 +38,19 @@ _SCHEMA = pa.schema(
     ]
 )
 _MOST_TEXT = 10_000
+_BEGIN = b'{"source": '
+MOST_IN_PARQUET = 5000
+"""Rows that a Parquet file takes, about."""
+MOST_KNOWN = 1_000_000
+"""Failures that are remembered, some 90 bytes each."""
 
 
 class Quarantine:
     """Bad rows, as JSON lines or (`.parquet`) as a Parquet file.
+
+    A Parquet file is written again as a whole by each block that has bad rows, so that it takes some thousands of rows at most:
+    those behind them become JSON lines in a file beside it, called as it is with `.jsonl` behind.  A process remembers a
+    million failures: those behind them may be written twice, if rows are read again.
 
     Args:
         path: of the file.
@@ -46,8 +59,9 @@ class Quarantine:
     def __init__(self, path: str) -> None:
         self.path = path if is_url(path) else os.path.abspath(local_path(path))
         self._lock = threading.Lock()
-        self._known: set[tuple[Any, ...]] = set()
+        self._known: set[int] = set()
         self._stamp: tuple[int, int] = (0, 0)
+        self._rest: Quarantine | None = None
 
     def check(self) -> None:
         """Complain about a file that rows cannot be written to.
@@ -61,7 +75,12 @@ class Quarantine:
             raise ConfigurationError(f"quarantine={self.path!r} is no file of a known kind. Give a .jsonl or a .parquet file.")
 
     def write(self, delivery: Delivery, failed: Mapping[int, Exception], step: str) -> None:
-        """Write rows that failed, but for those that stand there."""
+        """Write rows that failed, but for those that stand there.
+
+        Raises:
+            ConfigurationError: another file is there, which stays as it is.
+            DatasetDiskError: the file cannot be written.
+        """
         origins = delivery.origins()
         records = []
         for row, error in failed.items():
@@ -71,17 +90,19 @@ class Quarantine:
             record = {"source": name, "row": number, "at": at, "step": step}
             text = redact_text(str(error))[:_MOST_TEXT]
             records.append({**record, "error": _kind(error), "message": text, "values": values_of(delivery.block, row)})
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with self._lock, locked(f"{self.path}.lock"), disk_errors(self.path):
             (self._add_to_parquet if self.path.endswith(".parquet") else self._add_lines)(records)
 
     def _new(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        found = []
-        for record in records:
-            if (key := _key(record)) not in self._known:
-                self._known.add(key)
-                found.append(record)
-        return found
+        return [record for record in records if self._is_new(_key(record))]
+
+    def _is_new(self, key: int) -> bool:
+        """Whether nobody wrote such a row, as far as that is remembered; it is from here on."""
+        if key in self._known:
+            return False
+        if len(self._known) < MOST_KNOWN:
+            self._known.add(key)
+        return True
 
     def _add_lines(self, records: list[dict[str, Any]]) -> None:
         with open(self.path, "ab+") as file:
@@ -90,14 +111,32 @@ class Quarantine:
             if status.st_ino != inode or status.st_size < known:
                 known, self._known = 0, set()
             file.seek(known)
-            data = file.read()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):  # whoever wrote the last line was killed in the middle of it
-                file.truncate(known + whole)
-            self._known.update(_key(json.loads(line)) for line in data[:whole].splitlines())
+            for number, line in enumerate(file):
+                if line.endswith(b"\n"):
+                    self._is_new(_key(self._record(line, number)))
+                    known += len(line)
+                    continue
+                if line[: len(_BEGIN)] != _BEGIN[: len(line)]:
+                    raise self._foreign(f"its last line begins with {_shown(line)}")
+                file.truncate(known)  # whoever wrote the last line was killed in the middle of it
+            file.seek(known)
             file.write("".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in self._new(records)).encode())
             file.flush()
             self._stamp = file.tell(), status.st_ino
+
+    def _record(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or not set(_SCHEMA.names) <= set(found):
+            raise self._foreign(f"it has {_shown(line)}" if number else f"it begins with {_shown(line)}")
+        return found
+
+    def _foreign(self, what: str) -> ConfigurationError:
+        return ConfigurationError(
+            f"quarantine={self.path!r} is there already and holds no rows that failed: {what}. Give the path of a new file."
+        )
 
     def _add_to_parquet(self, records: list[dict[str, Any]]) -> None:
         from pyarrow import parquet  # 20 ms that only this needs
@@ -105,14 +144,29 @@ class Quarantine:
         tables = []
         if os.path.exists(self.path):
             status = os.stat(self.path)
-            tables.append(parquet.read_table(self.path, schema=_SCHEMA))
+            try:
+                names, count = (about := parquet.read_metadata(self.path)).schema.names, about.num_rows
+            except pa.ArrowInvalid:
+                raise self._foreign("it is no Parquet file") from None
+            if names != _SCHEMA.names:
+                raise self._foreign(f"it has the columns {', '.join(map(repr, names[:9]))}")
             if (status.st_mtime_ns, status.st_ino) != self._stamp:
-                self._known = {_key(record) for record in tables[0].drop_columns(["values"]).to_pylist()}
+                keys = parquet.read_table(self.path, columns=["source", "row", "at", "step"])
+                self._known = {_key(record) for record in keys.to_pylist()}
+                self._stamp = status.st_mtime_ns, status.st_ino
         else:
-            self._known = set()
+            self._known, count = set(), 0
         new = [{**record, "values": json.dumps(record["values"], ensure_ascii=False)} for record in self._new(records)]
         if not new:
             return
+        if count >= MOST_IN_PARQUET:  # each time such a file is written again as a whole
+            if self._rest is None:
+                self._rest = Quarantine(f"{self.path}.jsonl")
+                logger.warning("%s has %d rows: further ones are written to %s.", self.path, count, self._rest.path)
+            self._rest._add_lines([{**record, "values": json.loads(record["values"])} for record in new])
+            return
+        if count:
+            tables.append(parquet.read_table(self.path, schema=_SCHEMA))
         sink = pa.BufferOutputStream()
         parquet.write_table(pa.concat_tables([*tables, pa.Table.from_pylist(new, _SCHEMA)]), sink)
         write_atomically(self.path, sink.getvalue().to_pybytes())
@@ -120,8 +174,14 @@ class Quarantine:
         self._stamp = status.st_mtime_ns, status.st_ino
 
 
-def _key(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    return record.get("source"), record.get("row"), record.get("at"), record.get("step")
+def _key(record: Mapping[str, Any]) -> int:
+    """What tells a failure from others, in little memory."""
+    told = json.dumps([record.get(name) for name in ("source", "row", "at", "step")])
+    return int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "little")
+
+
+def _shown(line: bytes) -> str:
+    return repr(line[:40].decode("utf-8", "replace").strip())
 
 
 def _kind(error: Exception) -> str:

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, DatasetDiskError
+from datasets_core.stream import quarantine
 from datasets_core.stream.block import DictBlock
 from datasets_core.stream.node import Delivery, nowhere
 from datasets_core.stream.quarantine import Quarantine, values_of
@@ -75,6 +77,69 @@ def test_a_line_that_was_cut_is_written_again(tmp_path: Path) -> None:
     os.truncate(path, path.stat().st_size - 9)
     Quarantine(str(path)).write(_delivery(2), {0: ValueError()}, "map(f)")
     assert [record["row"] for record in _records(path)] == [1, 2]
+
+
+@pytest.mark.parametrize("content", ['{"model": 1}', '{"model": 1}\n', "[1]\n", "a,b\n1,2\n", "text", "\n", '{\n "a": 1\n}'])
+def test_a_file_of_somebody_else_stays_as_it_is(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(content)
+    with pytest.raises(ConfigurationError, match=r"config\.json"):
+        Quarantine(str(path)).write(_delivery(1), {0: ValueError()}, "map(f)")
+    assert path.read_text() == content
+
+
+def test_lines_of_somebody_else_behind_ours_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    for tail in ("note\n", "note"):
+        path.unlink(missing_ok=True)
+        Quarantine(str(path)).write(_delivery(1), {0: ValueError()}, "map(f)")
+        path.write_text(content := path.read_text() + tail)
+        with pytest.raises(ConfigurationError, match="note"):
+            Quarantine(str(path)).write(_delivery(2), {0: ValueError()}, "map(f)")
+        assert path.read_text() == content
+
+
+@pytest.mark.parametrize("is_parquet", [True, False])
+def test_a_parquet_file_of_somebody_else_stays_as_it_is(tmp_path: Path, *, is_parquet: bool) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": [1]}), path) if is_parquet else path.write_text("text")
+    content = path.read_bytes()
+    with pytest.raises(ConfigurationError, match=r"rows\.parquet"):
+        Quarantine(str(path)).write(_delivery(1), {0: ValueError()}, "map(f)")
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("size", [1, 5, 11, 40])
+def test_a_first_line_that_was_cut_is_written_again(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "bad.jsonl"
+    Quarantine(str(path)).write(_delivery(1), {0: ValueError()}, "map(f)")
+    os.truncate(path, size)
+    Quarantine(str(path)).write(_delivery(1), {0: ValueError()}, "map(f)")
+    assert [record["row"] for record in _records(path)] == [1]
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_of_the_disk(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DatasetDiskError):
+        Quarantine(str(tmp_path / "file" / "bad.jsonl")).write(_delivery(1), {0: ValueError()}, "map(f)")
+
+
+def test_a_large_parquet_file_goes_on_in_lines_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quarantine, "MOST_IN_PARQUET", 3)
+    path, beside = tmp_path / "bad.parquet", tmp_path / "bad.parquet.jsonl"
+    for _ in range(2):  # whoever reads again
+        file = Quarantine(str(path))
+        for row in range(6):
+            file.write(_delivery(row), {0: ValueError()}, "map(f)")
+    assert [[record["row"] for record in _records(each)] for each in (path, beside)] == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_a_bounded_number_of_failures_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quarantine, "MOST_KNOWN", 2)
+    file = Quarantine(str(tmp_path / "bad.jsonl"))
+    for row in (1, 2, 3, 1, 2, 3):
+        file.write(_delivery(row), {0: ValueError()}, "map(f)")
+    assert [record["row"] for record in _records(tmp_path / "bad.jsonl")] == [1, 2, 3, 3]
 
 
 def test_no_secret_is_written(path: Path) -> None:
