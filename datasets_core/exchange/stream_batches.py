@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from datasets_core.rows.tabled import Tabled
 from datasets_core.stream.block import Block, Kinds
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.iteration import Cursor
-from datasets_core.stream.node import Node, State, batches
+from datasets_core.stream.node import Node, State, part
 from datasets_core.stream.stream_shards import StreamRows
 
 _ROWS, _MEDIA_ROWS = 1000, 100
@@ -30,19 +31,30 @@ class StreamBatches:
         stream: whose rows they are; it stays where it stands.
         batch_size: rows of a batch; None: a thousand, or a hundred where there are media.
         embeds: the bytes of local files that media name come with the rows.
+        told: the `signature` of an earlier reading: of the same rows it says the features, so that none is read for them.
 
     Raises:
         ConfigurationError: the rows have no end, or there are none that tell their types.
     """
 
-    def __init__(self, stream: IterableDataset, batch_size: int | None = None, *, embeds: bool = False) -> None:
+    def __init__(
+        self, stream: IterableDataset, batch_size: int | None = None, *, embeds: bool = False, told: Any = None
+    ) -> None:
         self._stream = copy.copy(stream)
         split = str(stream.split or "train")
-        self._rows = StreamRows.of(stream._plan, stream.epoch, split, embeds=False, features=stream.features)
+        features = stream.features or _features_told(stream, told)
+        self._rows = StreamRows.of(stream._plan, stream.epoch, split, embeds=False, features=features)
         self._kinds = Kinds(self._rows.features, stream._plan.source.paths)
         has_files = any(map(has_media, self._rows.features.values()))
         self._embeds = embeds and has_files
         self.size = (_MEDIA_ROWS if has_files else _ROWS) if batch_size is None else batch_size
+
+    def like(self, stream: IterableDataset) -> StreamBatches:
+        """The rows of a part of the stream, in batches of the same size, with the same features."""
+        other = copy.copy(self)
+        other._stream = copy.copy(stream)
+        other._rows = replace(self._rows, plan=stream._plan)
+        return other
 
     @property
     def features(self) -> Features:
@@ -73,11 +85,13 @@ class StreamBatches:
         return [state, self.size, self.features.to_dict(), *([] if is_known else [os.urandom(8).hex()])]
 
     def behind(self, state: dict[str, Any] | None, row: int) -> Iterator[tuple[pa.RecordBatch, Callable[[], dict[str, Any]]]]:
-        """The rows behind a state, each batch with what gives the state behind it.
+        """The rows behind a state, some at a time, each time with what gives the state behind them.
+
+        How many come at once depends on how long they take; but some end at each multiple of `size`, whenever they are read.
 
         Args:
             state: of this stream; None: from where the stream stands.
-            row: the number of the first of them, for messages.
+            row: the number of the first of them.
 
         Raises:
             CellCastError: a value is of another type than its column; names split, row and column.
@@ -85,7 +99,7 @@ class StreamBatches:
         stream = copy.copy(self._stream)
         if state is not None:
             stream.load_state_dict(state)
-        blocks = stream._begin(partial(_walk, self.size))
+        blocks = stream._begin(partial(_walk, self.size, row))
         for block in blocks:
             batch = self._rows.encoded(block, self._kinds, row)
             if self._embeds:
@@ -96,10 +110,20 @@ class StreamBatches:
             row += batch.num_rows
 
 
-def _walk(size: int, node: Node, start: State, cursor: Cursor) -> Iterator[Iterator[Block]]:
-    for delivery in batches(node, start, size):
-        end = delivery.after(delivery.block.num_rows - 1)
-        yield cursor.over([delivery.block], partial(_always, end))
+def _features_told(stream: IterableDataset, told: Any) -> Features | None:
+    if not isinstance(told, list) or len(told) != 3 or told[0] != stream.state_dict():
+        return None
+    return Features.from_dict(told[2])
+
+
+def _walk(size: int, row: int, node: Node, start: State, cursor: Cursor) -> Iterator[Iterator[Block]]:
+    for delivery in node.blocks(start):
+        begin, rows = 0, delivery.block.num_rows
+        while begin < rows:
+            end = min(rows, begin + size - row % size)
+            piece = part(delivery, begin, end)
+            yield cursor.over([piece.block], partial(_always, piece.after(end - begin - 1)))
+            begin, row = end, row + end - begin
 
 
 def _always(state: State, _: int) -> State:

@@ -20,8 +20,8 @@ from datasets_core.exchange.rows_out import table_of
 from datasets_core.exchange.stream_batches import StreamBatches
 from datasets_core.exchange.stream_sinks import ParquetSink, Sink, TextSink
 from datasets_core.exchange.stream_writing import Shard, StreamWrite, parts_of
-from datasets_core.exchange.text_files import TextForm, check_mode, csv_form, json_form, packer_of
-from datasets_core.exchange.write_journal import WriteJournal, writing_folder
+from datasets_core.exchange.text_files import Packer, TextForm, check_mode, csv_form, json_form, packer_of
+from datasets_core.exchange.write_journal import WriteJournal, header_of, writing_folder
 from datasets_core.progress import progress
 from datasets_core.redact import redact
 from datasets_core.rows.arguments import checked_batch_size, parse_size
@@ -131,123 +131,108 @@ class FileForm:
 
     Attributes:
         name: of the form.
-        suffix: of its files.
-        options: all that decides about the bytes, as JSON has it.
+        options: what the user says of it.
         is_growing: one growing file is gone on with; else its parts stand beside it.
         sink: opens a file of it: given the file, what gives the path of the n-th part beside it (None where there is none),
             and the points where it may be gone on with.
     """
 
     name: str
-    suffix: str
     options: Mapping[str, Any]
     is_growing: bool
     sink: Callable[[IO[bytes], Callable[[int], str] | None, Sequence[Mapping[str, Any]]], Sink]
 
 
-def write_parquet(
-    stream: IterableDataset,
-    target: Any,
-    batch_size: int | None,
-    max_shard_size: int | str | None,
-    num_shards: int | None,
-    storage_options: dict[str, Any] | None,
-    options: dict[str, Any],
-) -> int:
+@dataclass(frozen=True, slots=True)
+class WriteRequest:
+    """What the user asks for; see `IterableDataset.to_parquet`.
+
+    Attributes:
+        target: path, URL, folder, or an open file.
+        batch_size: rows of a batch.
+        storage_options: for the file system of a URL.
+        max_shard_size, num_shards: into how many files the rows go.
+        options: of the form.
+    """
+
+    target: Any
+    batch_size: int | None
+    storage_options: dict[str, Any] | None
+    max_shard_size: int | str | None
+    num_shards: int | None
+    options: dict[str, Any]
+
+    def place(self, suffix: str) -> Target | None:
+        """Where the files go; None for an open file, which is written through.
+
+        Raises:
+            ConfigurationError: both kinds of limits are given, or the target names no numbered files.
+        """
+        if self.max_shard_size is not None and self.num_shards is not None:
+            raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
+        if hasattr(self.target, "write"):
+            return None
+        is_sharded = self.max_shard_size is not None or self.num_shards is not None
+        return Target.of(self.target, suffix, self.storage_options, is_sharded=is_sharded)
+
+    def batches(self, stream: IterableDataset, place: Target | None) -> StreamBatches:
+        """The rows; what an earlier run of the same write knew of them is not read again."""
+        size = None if self.batch_size is None else checked_batch_size(self.batch_size)
+        return StreamBatches(stream, size, told=None if place is None else header_of(place.folder).get("rows"))
+
+
+def write_parquet(stream: IterableDataset, request: WriteRequest) -> int:
     """Write the rows as Parquet: the bytes that they take in Arrow's layout; see `IterableDataset.to_parquet`."""
-    size = None if batch_size is None else checked_batch_size(batch_size)
-    batches = StreamBatches(stream, size)
+    place = request.place(".parquet")
+    batches = request.batches(stream, place)
     schema = table_of(batches.sample, 0, 0).schema
 
     def sink(out: IO[bytes], spool: Callable[[int], str] | None, points: Sequence[Mapping[str, Any]]) -> Sink:
-        return ParquetSink(out, schema, options, size, spool, points)
+        return ParquetSink(out, schema, request.options, None if request.batch_size is None else batches.size, spool, points)
 
-    form = FileForm("Parquet", ".parquet", options, False, sink)
-    return _write(stream, batches, form, target, max_shard_size, num_shards, storage_options)
+    return _write(stream, batches, FileForm("Parquet", request.options, False, sink), request, place)
 
 
-def write_json(
-    stream: IterableDataset,
-    target: Any,
-    batch_size: int | None,
-    max_shard_size: int | str | None,
-    num_shards: int | None,
-    storage_options: dict[str, Any] | None,
-    options: dict[str, Any],
-) -> int:
+def write_json(stream: IterableDataset, request: WriteRequest) -> int:
     """Write the rows as JSON: the number of bytes; see `IterableDataset.to_json`."""
+    options = dict(request.options)
     check_mode(options.pop("mode", "w"))
-    compression = options.pop("compression", None if hasattr(target, "write") else "infer")
-    batches = StreamBatches(stream, None if batch_size is None else checked_batch_size(batch_size))
+    packer = packer_of(request.target, options.pop("compression", None if hasattr(request.target, "write") else "infer"))
+    place = request.place(".jsonl")
+    batches = request.batches(stream, place)
     form = json_form(batches.sample, options)
     if form.is_whole:
         raise ConfigurationError(
             "A JSON text of all rows at once, as lines=False with these options asks for, is no text of a stream. "
             "Leave lines=False or the other options out, or load the rows without streaming."
         )
-    return _write_text(
-        stream, batches, "JSON", ".jsonl", form, target, compression, max_shard_size, num_shards, storage_options, options
-    )
+    return _write(stream, batches, _text_form("JSON", form, batches, packer, request), request, place)
 
 
-def write_csv(
-    stream: IterableDataset,
-    target: Any,
-    batch_size: int | None,
-    max_shard_size: int | str | None,
-    num_shards: int | None,
-    storage_options: dict[str, Any] | None,
-    options: dict[str, Any],
-) -> int:
+def write_csv(stream: IterableDataset, request: WriteRequest) -> int:
     """Write the rows as csv: the number of bytes; see `IterableDataset.to_csv`."""
+    options = dict(request.options)
     check_mode(options.pop("mode", "w"))
-    compression = options.pop("compression", None)
-    batches = StreamBatches(stream, None if batch_size is None else checked_batch_size(batch_size))
+    packer = packer_of(request.target, options.pop("compression", None))
+    place = request.place(".csv")
+    batches = request.batches(stream, place)
     form = csv_form(batches.sample, options)
-    return _write_text(
-        stream, batches, "csv", ".csv", form, target, compression, max_shard_size, num_shards, storage_options, options
-    )
+    return _write(stream, batches, _text_form("csv", form, batches, packer, request), request, place)
 
 
-def _write_text(
-    stream: IterableDataset,
-    batches: StreamBatches,
-    name: str,
-    suffix: str,
-    text: TextForm,
-    target: Any,
-    compression: Any,
-    max_shard_size: int | str | None,
-    num_shards: int | None,
-    storage_options: dict[str, Any] | None,
-    options: dict[str, Any],
-) -> int:
-    packer = packer_of(target, compression)
-
+def _text_form(name: str, text: TextForm, batches: StreamBatches, packer: Packer | None, request: WriteRequest) -> FileForm:
     def sink(out: IO[bytes], _: Callable[[int], str] | None, points: Sequence[Mapping[str, Any]]) -> Sink:
         return TextSink(out, text, batches.tabled, packer, points[-1] if points else None)
 
-    form = FileForm(name, suffix, {**options, "compression": compression}, True, sink)
-    return _write(stream, batches, form, target, max_shard_size, num_shards, storage_options)
+    return FileForm(name, request.options, True, sink)
 
 
-def _write(
-    stream: IterableDataset,
-    batches: StreamBatches,
-    form: FileForm,
-    target: Any,
-    max_shard_size: int | str | None,
-    num_shards: int | None,
-    storage_options: dict[str, Any] | None,
-) -> int:
-    if max_shard_size is not None and num_shards is not None:
-        raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
-    if hasattr(target, "write"):
-        return _write_through(batches, form, target)
-    is_sharded = max_shard_size is not None or num_shards is not None
-    place = Target.of(target, form.suffix, storage_options, is_sharded=is_sharded)
-    limit = None if num_shards or not place.is_sharded else parse_size(max_shard_size) or settings().max_shard_bytes
-    parts = [batches] if num_shards is None else parts_of(stream, num_shards, batches.size)
+def _write(stream: IterableDataset, batches: StreamBatches, form: FileForm, request: WriteRequest, place: Target | None) -> int:
+    if place is None:
+        return _write_through(batches, form, request.target)
+    count = request.num_shards
+    limit = None if count or not place.is_sharded else parse_size(request.max_shard_size) or settings().max_shard_bytes
+    parts = [batches] if count is None else parts_of(stream, batches, count)
     told = {"options": json.loads(json.dumps(dict(form.options), default=repr)), "limit": limit, "parts": len(parts)}
     header = {"form": form.name, "target": redact(place.template), "rows": batches.signature(), **told}
     with (
@@ -275,8 +260,10 @@ def _write_through(batches: StreamBatches, form: FileForm, out: IO[bytes]) -> in
     sink = form.sink(out, None, ())
     try:
         with progress(f"Writing {form.name}", total=batches.num_rows) as bar:
+            row = 0
             for batch, _ in batches.behind(None, 0):
-                sink.add(batch)
+                row += batch.num_rows
+                sink.add(batch, ends_batch=row % batches.size == 0)
                 bar.update(batch.num_rows)
         sink.end()
     except BaseException:

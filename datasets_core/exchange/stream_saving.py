@@ -18,7 +18,7 @@ from datasets_core.exchange.saving import NAME
 from datasets_core.exchange.stream_batches import StreamBatches
 from datasets_core.exchange.stream_sinks import ArrowSink, Sink
 from datasets_core.exchange.stream_writing import Shard, StreamWrite, parts_of, shard_name
-from datasets_core.exchange.write_journal import WriteJournal, writing_folder
+from datasets_core.exchange.write_journal import WriteJournal, header_of, writing_folder
 from datasets_core.progress import progress
 from datasets_core.redact import redact
 from datasets_core.rows.arguments import parse_size
@@ -80,16 +80,16 @@ def _written(
     held: ExitStack, stream: IterableDataset, target: str, name: str, count: int | None, limit: int | None
 ) -> tuple[WriteJournal, list[Shard], Saved]:
     """Have the rows in the folder of a journal, as Arrow streams."""
-    batches = StreamBatches(stream, embeds=True)
+    folder = writing_folder(f"{target}-{name}" if name else target)
+    batches = StreamBatches(stream, embeds=True, told=header_of(folder).get("rows"))
     schema = plain_schema(table_of(batches.sample, 0, 0).schema)
-    parts = [batches] if count is None else parts_of(stream, count, batches.size, embeds=True)
+    parts = [batches] if count is None else parts_of(stream, batches, count)
     label = redact(files.join(target, name) if name else target)
 
     def sink(out: IO[bytes], _: Callable[[int], str] | None, __: Sequence[Mapping[str, Any]]) -> Sink:
         return ArrowSink(out, schema)
 
     header = {"form": "Arrow", "target": label, "rows": batches.signature(), "limit": limit, "parts": len(parts)}
-    folder = writing_folder(f"{target}-{name}" if name else target)
     journal = held.enter_context(WriteJournal(folder, header, label))
     with progress(f"Saving {stream.split or 'the stream'}", total=batches.num_rows) as bar:
         write = StreamWrite(journal, sink, bar.update, is_growing=False, has_parts=False)

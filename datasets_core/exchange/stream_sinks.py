@@ -13,10 +13,16 @@ import pyarrow as pa
 from datasets_core.exchange.parquet_file import GROUP_BYTES, GROUP_ROWS, parquet_writer
 from datasets_core.exchange.text_files import TextForm
 from datasets_core.publish.arrow_size import num_bits
+from datasets_core.publish.parquet_shards import rows_that_fit
 from datasets_core.rows.tabled import Tabled
 
 _PACKED_BYTES = 32 << 20  # of text in one compressed member: it ends where a write may go on
 _CHUNK = 1 << 20
+
+
+def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Batches as one."""
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
 class Sink(Protocol):
@@ -34,8 +40,8 @@ class Sink(Protocol):
         """What was written: bytes of text, or of rows in Arrow's layout."""
         ...
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Write rows."""
+    def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
+        """Write rows, which are the last of a batch or not: where batches end is the same in each run."""
         ...
 
     def settle(self) -> dict[str, Any]:
@@ -114,6 +120,8 @@ class TextSink:
         self._form, self._tabled, self._packer = form, tabled, packer
         self._packed: Any = None
         self._member = 0
+        self._waiting: list[pa.RecordBatch] = []
+        self._ends_batch = True
         self.num_bytes: int = 0 if point is None else point["text"]
         self._is_begun = point is not None and point["is_begun"]
         if point is None:
@@ -122,7 +130,9 @@ class TextSink:
     @property
     def is_settled(self) -> bool:
         """See `Sink.is_settled`; what is compressed must end its members at the same places always."""
-        return self._packer is None or self._member >= _PACKED_BYTES
+        if self._waiting:
+            return False
+        return self._packer is None or (self._ends_batch and self._member >= _PACKED_BYTES)
 
     def _write(self, text: bytes) -> None:
         self.num_bytes += len(text)
@@ -134,12 +144,21 @@ class TextSink:
             self._packed = self._packer(self._out)  # type: ignore[arg-type]
         self._packed.write(text)
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
         """See `Sink.add`."""
+        self._waiting.append(batch)
+        self._ends_batch = ends_batch
+        if ends_batch or self._form.is_by_row:
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        if not self._waiting:
+            return
+        rows = one_batch(self._waiting)
         if self._is_begun:
             self._write(self._form.between)
-        self._write(self._form.rows(self._tabled(batch), (0, batch.num_rows)))
-        self._is_begun = True
+        self._write(self._form.rows(self._tabled(rows), (0, rows.num_rows)))
+        self._is_begun, self._waiting = True, []
 
     def settle(self) -> dict[str, Any]:
         """See `Sink.settle`."""
@@ -153,6 +172,7 @@ class TextSink:
 
     def end(self) -> dict[str, Any]:
         """See `Sink.end`."""
+        self._write_waiting()
         self._write(self._form.tail)
         return self.settle()
 
@@ -193,34 +213,44 @@ class ParquetSink:
         for point in points:
             with pa.OSFile(str(spool(point["file"]))) as file:  # type: ignore[misc]
                 for batch in pa.ipc.open_stream(file):
-                    self.add(batch)
+                    self.add(batch, ends_batch=False)
             self._files, self._spooled = point["file"] + 1, []
 
     @property
     def is_settled(self) -> bool:
         """See `Sink.is_settled`."""
-        return not self._waiting and self._spool is not None
+        return self._spool is not None
 
     @property
     def num_bytes(self) -> int:
         """See `Sink.num_bytes`."""
         return (self._written_bits + self._bits) // 8
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
         """See `Sink.add`."""
         batch = pa.RecordBatch.from_arrays(batch.columns, schema=self._schema)
-        self._waiting.append(batch)
-        self._rows += batch.num_rows
-        self._bits += num_bits(batch)
-        if self._group_rows is not None or self._bits >= 8 * GROUP_BYTES or self._rows >= GROUP_ROWS:
-            self._write_group()
+        if self._spool is not None:
+            self._spooled.append(batch)
+        while batch.num_rows:
+            fits = self._room_for(batch)
+            self._waiting.append(batch.slice(0, fits))
+            self._rows += fits
+            self._bits += num_bits(batch.slice(0, fits))
+            batch = batch.slice(fits)
+            if batch.num_rows or self._rows == self._group_rows:
+                self._write_group()
+
+    def _room_for(self, batch: pa.RecordBatch) -> int:
+        """How many rows go into the present group: the rows alone decide, and not in which parts they come."""
+        if self._group_rows is not None:
+            return min(int(batch.num_rows), self._group_rows - self._rows)
+        fits = rows_that_fit(batch, 8 * GROUP_BYTES - self._bits, num_bits(batch))
+        return min(fits, GROUP_ROWS - self._rows) or int(not self._waiting)  # a row that is larger has its own group
 
     def _write_group(self) -> None:
-        table = pa.Table.from_batches(self._waiting, self._schema)
+        table = pa.Table.from_batches(self._waiting, self._schema).combine_chunks()  # pages end where chunks do, too
         self._writer.write_table(table, row_group_size=max(1, table.num_rows))
         self._written_bits += self._bits
-        if self._spool is not None:
-            self._spooled += self._waiting
         self._waiting, self._rows, self._bits = [], 0, 0
 
     def settle(self) -> dict[str, Any]:
@@ -264,15 +294,24 @@ class ArrowSink:
         self._schema = schema
         self._writer = pa.ipc.new_stream(self._out, schema)
         self._batches: list[int] = []
+        self._waiting: list[pa.RecordBatch] = []
         self.num_bytes = 0
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
         """See `Sink.add`."""
         if not batch.schema.equals(self._schema):
             (batch,) = pa.Table.from_batches([batch]).cast(self._schema).combine_chunks().to_batches()
+        self._waiting.append(batch)
+        self.num_bytes += num_bits(batch) // 8
+        if ends_batch:
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        if not self._waiting:
+            return
+        batch, self._waiting = one_batch(self._waiting), []
         self._writer.write_batch(batch)
         self._batches.append(batch.num_rows)
-        self.num_bytes += num_bits(batch) // 8
 
     def settle(self) -> dict[str, Any]:
         """See `Sink.settle`: only the whole file can be kept."""
@@ -280,6 +319,7 @@ class ArrowSink:
 
     def end(self) -> dict[str, Any]:
         """See `Sink.end`."""
+        self._write_waiting()
         self._writer.close()
         return {**self._out.settled(), "batches": self._batches}
 

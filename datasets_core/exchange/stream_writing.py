@@ -19,7 +19,7 @@ from datasets_core.exchange.write_journal import WriteJournal, holds
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.streamed import at_least_one
 
-_SETTLED_BYTES, _SETTLED_SECONDS = 32 << 20, 5.0  # after which the journal notes where a growing file stands
+_SETTLED_BYTES, _SETTLED_SECONDS = 32 << 20, 2.0  # after which the journal notes where a growing file stands
 _Opener = Callable[[IO[bytes], Callable[[int], str] | None, Sequence[Mapping[str, Any]]], Sink]
 
 
@@ -40,7 +40,7 @@ class Shard:
     facts: Mapping[str, Any]
 
 
-def parts_of(stream: IterableDataset, count: int, batch_size: int, *, embeds: bool = False) -> list[StreamBatches]:
+def parts_of(stream: IterableDataset, whole: StreamBatches, count: int) -> list[StreamBatches]:
     """The rows in so many parts, each a run of them.
 
     Raises:
@@ -54,8 +54,8 @@ def parts_of(stream: IterableDataset, count: int, batch_size: int, *, embeds: bo
             "whose rows are known: before filter() and the like."
         )
     if number == 1:
-        return [StreamBatches(stream, batch_size, embeds=embeds)]
-    return [StreamBatches(stream.shard(number, index), batch_size, embeds=embeds) for index in range(number)]
+        return [whole]
+    return [whole.like(stream.shard(number, index)) for index in range(number)]
 
 
 class StreamWrite:
@@ -153,10 +153,11 @@ class StreamWrite:
         file = _File(self, part, number, points)
         try:
             for batch, state_behind in rows.behind(state, row):
-                if limit is not None and file.sink.num_bytes >= limit:
+                if limit is not None and row % rows.size == 0 and file.sink.num_bytes >= limit:
                     file.finish(state, put, is_last=False)
                     file = _File(self, part, file.number + 1, ())
-                file.add(batch)
+                row += batch.num_rows
+                file.add(batch, ends_batch=row % rows.size == 0)
                 self._tell(batch.num_rows)
                 state = state_behind()
                 if file.is_due:
@@ -193,9 +194,9 @@ class _File:
         is_time = since >= _SETTLED_BYTES or (since > 0 and time.monotonic() - self._noted_at >= _SETTLED_SECONDS)
         return self._goes_on and is_time and self.sink.is_settled
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
         with files.disk_errors(self._path):
-            self.sink.add(batch)
+            self.sink.add(batch, ends_batch=ends_batch)
         self._rows += batch.num_rows
 
     def note(self, state: Any) -> None:

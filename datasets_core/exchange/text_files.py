@@ -35,7 +35,8 @@ from datasets_core.rows.tabled import Tabled
 
 _PLAIN_ROWS = 10_000  # of a batch, where its size does not show in the text
 _PLAIN_BYTES = 4 << 20  # of it in Arrow's layout; its text and the parts of that take about ten times as much
-_PACKERS: dict[str, Callable[[IO[bytes]], Any]] = {
+Packer = Callable[[IO[bytes]], Any]
+_PACKERS: dict[str, Packer] = {
     "gzip": lambda out: gzip.GzipFile("", "wb", fileobj=out, mtime=0),  # the same rows, the same bytes
     "bz2": lambda out: bz2.BZ2File(out, "wb"),
     "xz": lambda out: lzma.LZMAFile(out, "wb"),  # noqa: SIM115 - its caller closes it
@@ -56,6 +57,7 @@ class TextForm:
         tail: stands behind all rows.
         batch_rows: how many rows become text at once, where nobody says.
         is_whole: all rows become text at once.
+        is_by_row: the text of a row does not depend on the rows of its batch.
     """
 
     rows: Callable[[Tabled, tuple[int, int]], bytes]
@@ -64,6 +66,7 @@ class TextForm:
     tail: bytes = b""
     batch_rows: int = BATCH_ROWS
     is_whole: bool = False
+    is_by_row: bool = False
 
 
 def csv_form(dataset: Tabled, options: Mapping[str, Any]) -> TextForm:
@@ -78,8 +81,9 @@ def csv_form(dataset: Tabled, options: Mapping[str, Any]) -> TextForm:
     """
     options = {"index": False, **options}
     if options == {"index": False} and all(map(_is_plain_csv, dataset.features.values())):
-        default = BATCH_ROWS if any(map(_is_list, dataset.features.values())) else _PLAIN_ROWS
-        return TextForm(_csv_rows, _csv_text([dataset.column_names]), batch_rows=default)
+        has_lists = any(map(_is_list, dataset.features.values()))
+        default = BATCH_ROWS if has_lists else _PLAIN_ROWS
+        return TextForm(_csv_rows, _csv_text([dataset.column_names]), batch_rows=default, is_by_row=not has_lists)
     needed("pandas", "Writing csv with these options or columns")
     header = options.pop("header", True)
     head = _csv_by_pandas({**options, "header": header}, dataset, (0, 0)) if header else b""
@@ -108,7 +112,9 @@ def json_form(dataset: Tabled, options: Mapping[str, Any]) -> TextForm:
         return TextForm(partial(_json_by_pandas, {**options, "orient": orient, "lines": lines}), is_whole=not lines)
     rows = min(_PLAIN_ROWS, rows_of_bytes(dataset, _PLAIN_BYTES))
     encode = partial(_json_rows, is_lines=lines, is_ascii=is_ascii)
-    return TextForm(encode, batch_rows=rows) if lines else TextForm(encode, b"[", b",", b"]\n", rows)
+    if lines:
+        return TextForm(encode, batch_rows=rows, is_by_row=True)
+    return TextForm(encode, b"[", b",", b"]\n", rows, is_by_row=True)
 
 
 def write_csv(
@@ -195,7 +201,7 @@ def _refused(error: Exception, method: str) -> ConfigurationError:
     return kind(f"pandas cannot write this: {said}. Give options of pandas.DataFrame.{method}.")
 
 
-def packer_of(target: Any, compression: Any) -> Callable[[IO[bytes]], Any] | None:
+def packer_of(target: Any, compression: Any) -> Packer | None:
     """What compresses the text on its way into a file; None: nothing does.
 
     Args:

@@ -97,8 +97,10 @@ class WriteJournal:
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Note what stands on the disk; it is on the disk, too, when this returns."""
+        line = memoryview(json.dumps(entry).encode() + b"\n")
         with files.disk_errors(self.folder):
-            self._out.write(json.dumps(entry).encode() + b"\n")
+            while line:  # a disk that is nearly full takes a part
+                line = line[self._out.write(line) :]
             os.fsync(self._out.fileno())
         self.entries.append(dict(entry))
 
@@ -128,6 +130,12 @@ class WriteJournal:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._out.close()
         self._lock.__exit__(None, None, None)
+
+
+def header_of(folder: str) -> dict[str, Any]:
+    """The header of the journal in a folder; nothing where there is none."""
+    header, *_ = WriteJournal._read(os.path.join(folder, _JOURNAL)) or [None]
+    return header if isinstance(header, dict) else {}
 
 
 def writing_folder(target: str) -> str:

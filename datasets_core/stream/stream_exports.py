@@ -54,9 +54,9 @@ class StreamExports(StreamPushing):
         >>> IterableDataset.from_dict({"a": [1, 2]}).to_parquet(file)
         16
         """
-        write = later(_FILES, "write_parquet")
-        written: int = write(self, path_or_buf, batch_size, max_shard_size, num_shards, storage_options, parquet_writer_kwargs)
-        return written
+        return self._written(
+            "write_parquet", path_or_buf, batch_size, storage_options, max_shard_size, num_shards, parquet_writer_kwargs
+        )
 
     def to_json(
         self,
@@ -88,9 +88,7 @@ class StreamExports(StreamPushing):
         >>> IterableDataset.from_dict({"a": [1, None]}).to_json(file), file.getvalue()
         (19, b'{"a":1}\\n{"a":null}\\n')
         """
-        write = later(_FILES, "write_json")
-        written: int = write(self, path_or_buf, batch_size, max_shard_size, num_shards, storage_options, to_json_kwargs)
-        return written
+        return self._written("write_json", path_or_buf, batch_size, storage_options, max_shard_size, num_shards, to_json_kwargs)
 
     def to_csv(
         self,
@@ -122,9 +120,7 @@ class StreamExports(StreamPushing):
         >>> IterableDataset.from_dict({"a": [1, 2]}).to_csv(file), file.getvalue()
         (6, b'a\\n1\\n2\\n')
         """
-        write = later(_FILES, "write_csv")
-        written: int = write(self, path_or_buf, batch_size, max_shard_size, num_shards, storage_options, to_csv_kwargs)
-        return written
+        return self._written("write_csv", path_or_buf, batch_size, storage_options, max_shard_size, num_shards, to_csv_kwargs)
 
     def save_to_disk(
         self,
@@ -154,3 +150,7 @@ class StreamExports(StreamPushing):
         """
         save = later("datasets_core.exchange.stream_saving", "save_streams")
         save({"": self}, dataset_path, max_shard_size, {"": num_shards}, storage_options, group=False)
+
+    def _written(self, form: str, *request: Any) -> int:
+        written: int = later(_FILES, form)(self, later(_FILES, "WriteRequest")(*request))
+        return written

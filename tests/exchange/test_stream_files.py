@@ -226,3 +226,25 @@ def test_a_value_of_another_type_is_told_with_its_row(tmp_path: Path) -> None:
     stream = IterableDataset.from_dict({"a": list(range(1500))}).map(lambda row: {"a": "x" if row["a"] == 1200 else row["a"]})
     with pytest.raises(CellCastError, match="1200"):
         stream.to_parquet(tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("method", ["to_parquet", "to_json", "to_csv"])
+def test_a_slow_function_is_not_called_again_for_rows_that_are_written(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_writing, "_SETTLED_SECONDS", 0.0)
+    stream = IterableDataset.from_dict({"a": list(range(2500))}).map(see)  # whose types nobody tells
+    getattr(stream, method)(tmp_path / "whole")
+    Breaking.at(1900)
+    with pytest.raises(Crashed):
+        getattr(stream, method)(tmp_path / "out")
+    Breaking.at(None)
+    assert getattr(stream, method)(tmp_path / "out") > 0
+    assert Breaking.calls() <= 2500 - 1900 + 1024, "rows that were written, or told the types, are made again"
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_wrong_target_is_told_before_a_row_is_made(tmp_path: Path) -> None:
+    Breaking.at(0)
+    with pytest.raises(ConfigurationError, match="names no numbered files"):
+        IterableDataset.from_dict({"a": [0]}).map(see).to_json(tmp_path / "out", max_shard_size="1MB")

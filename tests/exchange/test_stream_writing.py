@@ -13,6 +13,7 @@ import pytest
 
 from datasets_core import Dataset, IterableDataset
 from datasets_core.errors import ConfigurationError
+from datasets_core.exchange.stream_batches import StreamBatches
 from datasets_core.exchange.stream_writing import parts_of, shard_name
 
 WRITER = """
@@ -60,7 +61,7 @@ def test_a_killed_write_goes_on(method: str, tmp_path: Path) -> None:
 
 def test_parts_are_runs_of_the_rows() -> None:
     stream = Dataset.from_dict({"a": list(range(10))}).to_iterable_dataset()
-    parts = parts_of(stream, 3, 2)
+    parts = parts_of(stream, StreamBatches(stream, 2), 3)
     rows = [[batch.column("a").to_pylist() for batch, _ in part.behind(None, 0)] for part in parts]
     assert rows == [[[0, 1], [2, 3]], [[4, 5], [6]], [[7, 8], [9]]]
 
@@ -68,7 +69,7 @@ def test_parts_are_runs_of_the_rows() -> None:
 def test_parts_of_uncounted_rows_are_refused() -> None:
     stream = IterableDataset.from_dict({"a": [1, 2, 3]}).filter(lambda row: True).take(2)
     with pytest.raises(ConfigurationError, match="max_shard_size="):
-        parts_of(stream, 2, 10)
+        parts_of(stream, StreamBatches(stream, 10), 2)
 
 
 def test_names_sort_as_numbers_do() -> None:
