@@ -82,10 +82,35 @@ class Pack(PlainStep):
         for name in self.columns:
             if not isinstance(before[name], (List, LargeList)):
                 raise ConfigurationError(f"Column {name!r} holds no lists to pack. Give the column of tokens: pack(column=…).")
+        self._check_pad({name: _item(before[name]) for name in self.columns})
         if LENGTHS in before:
             raise ConfigurationError(f"There is a column {LENGTHS!r} already. Rename or remove it before pack().")
         found = {name: List(_item(before[name]) if name in self.columns else before[name]) for name in before}
         return Features({**found, LENGTHS: List(Value("int32"))})
+
+    def _check_pad(self, items: Mapping[str, Any]) -> None:
+        """Complain about a value to fill rows up with that the lists of a column cannot hold."""
+        if self.pad is None:
+            return
+        for name in self.columns:
+            filler(self.pad[name], name, Features({name: items[name]}).arrow_schema.field(name).type)
+
+
+def filler(value: Any, name: str, kind: pa.DataType) -> pa.Array:
+    """What the rows of a column are filled up with.
+
+    Raises:
+        ConfigurationError: lists of such values cannot hold it.
+    """
+    try:
+        found = pa.array([value], kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        found = None
+    if found is None or (pa.types.is_integer(kind) and found[0].as_py() != value):
+        raise ConfigurationError(
+            f"pad={value!r} is no value for the column {name!r}, whose lists hold {kind}. Give pad= such a value."
+        )
+    return found
 
 
 def _item(feature: Any) -> Any:
@@ -284,13 +309,13 @@ def _tokens(column: pa.Array, rows: _Rows, step: Pack, name: str, kind: pa.DataT
     values = column.values.take(pa.array(at))
     if step.pad is None:
         return _lists(borders, values, kind)
-    filler = pa.array([step.pad[name]], column.type.value_type)
+    fill = filler(step.pad[name], name, column.type.value_type)
     sizes = np.diff(borders)
     places = np.full(len(sizes) * step.length, total, np.int64)
     places[(np.arange(len(sizes)) * step.length).repeat(sizes) + np.arange(total) - borders[:-1].repeat(sizes)] = np.arange(
         total
     )
-    padded = pa.concat_arrays([values, filler]).take(pa.array(places))
+    padded = pa.concat_arrays([values, fill]).take(pa.array(places))
     return _lists(np.arange(len(sizes) + 1, dtype=np.int64) * step.length, padded, kind)
 
 

@@ -107,6 +107,13 @@ def test_columns_that_cannot_be_packed_are_refused() -> None:
         list(IterableDataset.from_dict({"x": [[1]], "y": [[1, 2]]}).pack(8, ["x", "y"]))
 
 
+@pytest.mark.parametrize("pad", ["x", 1.5, [1], 2**70, {"input_ids": "x"}])
+def test_a_pad_that_the_lists_cannot_hold_is_refused_with_its_column(pad: Any) -> None:
+    rows = IterableDataset.from_dict({"input_ids": [[1], [2]]})
+    with pytest.raises(ConfigurationError, match=r"pad=.* 'input_ids'"):
+        rows.pack(4, pad=pad)
+
+
 def test_lanes_are_packed_by_themselves_and_states_go_to_other_ranks(stream: IterableDataset) -> None:
     alone = [row["id"] for row in split_dataset_by_node(stream.pack(64), 0, 1, lanes=6)]
     ranks = [[row["id"] for row in split_dataset_by_node(stream.pack(64), rank, 2, lanes=6)] for rank in range(2)]
