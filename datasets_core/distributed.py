@@ -14,7 +14,7 @@ from datasets_core.optional import needed
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.lane_places import ENDS, LANES
 from datasets_core.stream.rank_lanes import RankLanes
-from datasets_core.stream.streamed import at_least_one
+from datasets_core.stream.streamed import at_least_one, whole_number
 
 T = TypeVar("T", Dataset, IterableDataset)
 
@@ -58,12 +58,14 @@ def split_dataset_by_node(
     [3, 4]
 
     Raises:
+        ArgumentTypeError: a number that is no whole number.
         ConfigurationError: a node, a strategy or an end that does not exist, or "drop" and "pad" where nodes cannot be even.
     """
     if strategy not in _STRATEGIES:
         raise ConfigurationError(f"strategy={strategy!r} is unknown. Strategies: {', '.join(map(repr, _STRATEGIES))}.")
     if ends not in ENDS:
         raise ConfigurationError(f"ends={ends!r} is unknown. Choose one of {', '.join(map(repr, ENDS))}.")
+    rank, world_size = whole_number("rank", rank), at_least_one("world_size", world_size)
     if not 0 <= rank < world_size:
         raise ConfigurationError(f"rank={rank} is no node of {world_size}. Give 0 to {world_size - 1}.")
     if isinstance(dataset, Dataset):

@@ -21,7 +21,7 @@ from datasets_core import (
     split_for_torch_process,
 )
 from datasets_core.distributed import split_dataset_by_node
-from datasets_core.errors import ConfigurationError, MissingDependencyError, RankError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, MissingDependencyError, RankError
 
 DATASET = Dataset.from_dict({"a": list(range(11))})
 
@@ -38,6 +38,15 @@ def test_every_row_of_a_stream_is_for_one_node(size: int, strategy: str) -> None
     stream = DATASET.to_iterable_dataset(4).shuffle(seed=1).filter(lambda row: row["a"] != 5)
     parts = [list(split_dataset_by_node(stream, rank, size, strategy)["a"]) for rank in range(size)]
     assert sorted(row for part in parts for row in part) == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]
+
+
+@pytest.mark.parametrize(
+    ("rank", "size", "name"), [("0", 2, "rank"), (0, "2", "world_size"), (0.0, 2, "rank"), (0, 2.0, "world_size")]
+)
+def test_numbers_of_nodes_are_whole(rank: Any, size: Any, name: str) -> None:
+    for rows in (Dataset.from_dict({"a": [1]}), Dataset.from_dict({"a": [1]}).to_iterable_dataset()):
+        with pytest.raises(ArgumentTypeError, match=f"{name}="):
+            split_dataset_by_node(rows, rank, size)
 
 
 def test_nodes_take_shards_or_every_so_many_rows_if_asked_to() -> None:
