@@ -64,13 +64,14 @@ def with_place(state: Mapping[str, Any], at: Any) -> dict[str, Any]:
     return {**{name: value for name, value in state.items() if name not in ("at", "same")}, **_folded(at)}
 
 
-def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> Place:
+def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lanes: int | None = None) -> Place:
     """The place that a state says.
 
     Args:
         state: what was saved.
         signature: of the plan that it is for.
         has_seed: whether that plan drew a seed, so that the state has one, too.
+        lanes: into how many its rows are divided; None: into none.
 
     Raises:
         StreamStateError: it is of another stream, or no state.
@@ -90,6 +91,11 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False) -> P
     for name in ("epoch", "seed"):
         if not _is_whole(state.get(name)) and (name == "epoch" or has_seed):
             raise StreamStateError(f"The state says {name} {state[name]!r}, which is no whole number. {_ADVICE}")
+    if state.get("lanes") != lanes or isinstance(state.get("lanes"), bool):
+        told = "no lanes" if lanes is None else f"{lanes} lanes"
+        raise StreamStateError(f"The state says {state.get('lanes')!r} lanes, and this stream has {told}. {_ADVICE}")
+    if state["epoch"] < 0:
+        raise StreamStateError(f"The state says epoch {state['epoch']}, and epochs are counted from 0. {_ADVICE}")
     return Place(state["epoch"], _share(state["share"]), place_in(state), state.get("seed"))
 
 

@@ -174,8 +174,13 @@ class Streamed(Known):
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """The state of a place, which an iteration of the stream reached."""
+        return saved(place, self._signed(), self._lanes)
+
+    @property
+    def _lanes(self) -> int | None:
+        """Into how many lanes the rows are divided of which states tell."""
         split = self._plan.split if self._plan.is_elastic else None
-        return saved(place, self._signed(), None if split is None else split.lanes)
+        return None if split is None else split.lanes
 
     def _signed(self) -> list[list[Any]]:
         if self._signature is None:  # once: it looks at all rows in memory
@@ -208,7 +213,7 @@ class Streamed(Known):
         return node, place
 
     def _read(self, state: dict[str, Any]) -> Place:
-        place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None)
+        place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None, lanes=self._lanes)
         if not self._plan.counts_errors:
             place = replace(place, at=without_counts(place.at))
         if place.seed is not None:

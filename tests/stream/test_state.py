@@ -104,6 +104,17 @@ def test_a_plan_that_is_none_is_refused(plan: object) -> None:
         read({**saved(Place(0, None, 0), [FILES]), "plan": plan}, [FILES])
 
 
+@pytest.mark.parametrize(("edit", "lanes"), [({"lanes": 4}, None), ({}, 4), ({"lanes": 3}, 4), ({"lanes": "4"}, 4)])
+def test_a_state_is_of_as_many_lanes(edit: dict[str, object], lanes: int | None) -> None:
+    with pytest.raises(StreamStateError, match="lanes"):
+        read({**saved(Place(0, None, 0), SIGNATURE), **edit}, SIGNATURE, lanes=lanes)
+
+
+def test_a_state_of_an_epoch_before_the_first_is_refused() -> None:
+    with pytest.raises(StreamStateError, match="epoch -1"):
+        read({**saved(Place(0, None, 0), SIGNATURE), "epoch": -1}, SIGNATURE)
+
+
 def test_a_drawn_seed_goes_with_the_state() -> None:
     state = json.loads(json.dumps(saved(Place(0, None, 0, 42), SIGNATURE)))
 
