@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, MissingDependencyError
-from datasets_core.fetch.daemons import Patience
+from datasets_core.fetch.daemons import Patience, StoppedError
 from datasets_core.fetch.range_file import Bytes, FileVersion, Range, check_ranges, check_same
 from datasets_core.redact import redact, redact_text
 
+_CHUNK_BYTES = 1 << 20
 _PROTOCOLS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs"}
 _OPTIONS = {  # what s3fs and gcsfs call it -> obstore
     "s3": {
@@ -96,7 +97,6 @@ class ObstoreTransport:
             if start >= 0 and len(data) != stop - start:
                 check_ranges(self.name, [(start, stop)], version.size)
                 raise DownloadError(self.name, f"{len(data):,} bytes came where {stop - start:,} were asked for")
-            patience.told(len(data))
             found.append(data)
         assert held is not None
         return found, held
@@ -119,7 +119,11 @@ class ObstoreTransport:
             with _failures(self.name):
                 answer = obstore.get(self._opened(), self._path, options={"range": wanted})
                 version = _version(answer.meta)
-                return memoryview(answer.bytes()), version
+                data = bytearray()
+                for part in answer.stream(min_chunk_size=_CHUNK_BYTES):
+                    data += part
+                    patience.told(len(part))
+                return memoryview(data).toreadonly(), version
         except DownloadError:
             version = self.stat(patience)  # an empty file has no last bytes, and a short one not those
             if start < 0 and not version.size:
@@ -166,6 +170,6 @@ class _failures:  # noqa: N801 - used as a block
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, FileNotFoundError):
             raise DataFilesNotFoundError(f"{self._name} does not exist. Check the address.") from error
-        if isinstance(error, Exception):
+        if isinstance(error, Exception) and not isinstance(error, StoppedError):
             reason = redact_text(str(error).partition("\n")[0]).rstrip(".") or type(error).__name__
             raise DownloadError(self._name, reason) from error

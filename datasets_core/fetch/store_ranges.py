@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import DataFilesNotFoundError, DatasetsCoreError, DownloadError, FileChangedError
 from datasets_core.fetch.after_fork import renewed_after_fork
-from datasets_core.fetch.daemons import Patience
+from datasets_core.fetch.daemons import Patience, StoppedError
 from datasets_core.fetch.obstore_ranges import ObstoreTransport, obstore_options
 from datasets_core.fetch.range_file import Bytes, FileVersion, Range, check_ranges, check_same
 from datasets_core.fetch.retry import RetryPolicy
@@ -26,8 +27,12 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_FINAL = (FileNotFoundError, PermissionError, NotImplementedError, DatasetsCoreError, NoRangesError)
+_OWN = (DatasetsCoreError, NoRangesError, StoppedError)
+_FINAL = (FileNotFoundError, PermissionError, NotImplementedError, *_OWN)
 _CONDITIONAL = ("s3", "s3a")  # whose files, once open, are asked for with If-Match
+_PART_BYTES = 4 << 20
+_LEAST_CALL_BYTES, _MOST_CALL_BYTES = 1 << 18, 32 << 20  # of all that one call of a store asks for
+_QUICK_SECONDS, _SLOW_SECONDS = 1.0, 8.0  # of a call: the next asks for more, or for less
 
 
 def store_transport(url: str, options: Mapping[str, Any], policy: RetryPolicy | None = None) -> Transport:
@@ -67,6 +72,7 @@ class StoreTransport:
         self._lock = threading.Lock()
         self._found: tuple[Any, str] | None = None
         self._opened: Any = None
+        self._call_bytes = _PART_BYTES
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_url": self._url, "_options": self._options, "_policy": self._policy}
@@ -100,7 +106,7 @@ class StoreTransport:
         self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
     ) -> tuple[list[Bytes], FileVersion]:
         """See `Transport.get_ranges`."""
-        return self._tried(lambda: self._get_ranges(ranges, held), patience)
+        return self._tried(lambda: self._get_ranges(ranges, held, patience), patience)
 
     def put(self, data: bytes) -> None:
         """See `Transport.put`."""
@@ -116,11 +122,13 @@ class StoreTransport:
 
     # -- one try -------------------------------------------------------------------------------------------------------
 
-    def _get_ranges(self, ranges: Sequence[Range], held: FileVersion | None) -> tuple[list[Bytes], FileVersion]:
+    def _get_ranges(
+        self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
+    ) -> tuple[list[Bytes], FileVersion]:
         before = held or self._version()
         places = [(max(0, before.size + start), before.size) if start < 0 else (start, stop) for start, stop in ranges]
         check_ranges(self.name, places, before.size)
-        found = self._conditional(places) if self._is_conditional else self._plain(places)
+        found = self._in_pieces(places, patience)
         is_short = any(len(data) != stop - start for data, (start, stop) in zip(found, places, strict=True))
         version = before
         if not self._is_conditional or is_short:
@@ -128,6 +136,38 @@ class StoreTransport:
         if is_short:
             raise OSError("fewer bytes came than were asked for")
         return list(found), version
+
+    def _in_pieces(self, places: Sequence[Range], patience: Patience) -> list[Bytes]:
+        """The bytes of each place, of which no call asks for so many that a slow store seems to be silent."""
+        found: list[list[Bytes]] = [[] for _ in places]
+        for batch in self._batches(places):
+            began = time.monotonic()
+            wanted = [place for _, place in batch]
+            data = self._conditional(wanted) if self._is_conditional else self._plain(wanted)
+            for (number, _), part in zip(batch, data, strict=True):
+                found[number].append(part)
+            patience.told(sum(map(len, data)))
+            seconds = time.monotonic() - began
+            if seconds < _QUICK_SECONDS:
+                self._call_bytes = min(_MOST_CALL_BYTES, 2 * self._call_bytes)
+            elif seconds > _SLOW_SECONDS:
+                self._call_bytes = max(_LEAST_CALL_BYTES, self._call_bytes // 4)
+        return [parts[0] if len(parts) == 1 else b"".join(parts) for parts in found]
+
+    def _batches(self, places: Sequence[Range]) -> Iterator[list[tuple[int, Range]]]:
+        """What each call asks for, as (number of the place, part of it); how much that is may change from call to call."""
+        batch: list[tuple[int, Range]] = []
+        left = self._call_bytes
+        for number, (start, stop) in enumerate(places):
+            while start < stop:
+                if not left:
+                    yield batch
+                    batch, left = [], self._call_bytes
+                part = start, min(stop, start + left, start + _PART_BYTES)
+                batch.append((number, part))
+                start, left = part[1], left - (part[1] - start)
+        if batch:
+            yield batch
 
     def _plain(self, places: Sequence[Range]) -> list[bytes]:
         store, inner = self._store()
@@ -180,7 +220,7 @@ class StoreTransport:
             except _FINAL as error:
                 if isinstance(error, FileNotFoundError) and not isinstance(error, DatasetsCoreError):
                     raise DataFilesNotFoundError(f"{self.name} does not exist. Check the address.") from error
-                if isinstance(error, (DatasetsCoreError, NoRangesError)):
+                if isinstance(error, _OWN):
                     raise
                 raise self._failure(error) from error
             except Exception as error:  # a store's own, of whatever class: it may pass

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, MissingDependencyError
+from datasets_core.fetch.daemons import Patience
 from datasets_core.fetch.obstore_ranges import ObstoreTransport, obstore_options
 from datasets_core.fetch.range_reader import TransportRanges
 
@@ -36,6 +37,20 @@ def test_any_bytes_are_read(made):
     assert [bytes(part) for part in found] == [BODY[100:200], BODY[-10:], b"", BODY[150:250]]
     assert (bytes(read.tail(9)), read.version().size) == (BODY[-9:], len(BODY))
     assert bytes(TransportRanges(made()).tail(9)) == BODY[-9:]
+
+
+def test_bytes_are_told_as_they_come(made):
+    told = []
+
+    class Told(Patience):
+        def told(self, count):
+            told.append(count)
+            super().told(count)
+
+    body = BODY * 20
+    found, _ = made(body).get_ranges([(0, len(body))], None, Told("a", len(body)))
+    assert bytes(found[0]) == body
+    assert sum(told) == len(body)
 
 
 def test_an_empty_file_has_no_bytes(made):

@@ -2,12 +2,15 @@
 
 import pickle
 import random
+import time
 
 import fsspec
 import pytest
 
 from datasets_core import config
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError
+from datasets_core.fetch import store_ranges
+from datasets_core.fetch.daemons import Patience
 from datasets_core.fetch.obstore_ranges import ObstoreTransport
 from datasets_core.fetch.range_reader import TransportRanges
 from datasets_core.fetch.ranges import ranges_of
@@ -45,6 +48,40 @@ def test_an_empty_file_has_no_bytes(store, policy):
     store.pipe("/store-ranges/empty", b"")
     read = TransportRanges(StoreTransport("memory://store-ranges/empty", policy=policy))
     assert (bytes(read.tail(5)), read.read([(0, 0)]), read.version().size) == (b"", [b""], 0)
+
+
+def test_a_slow_store_is_not_silent_as_long_as_bytes_come(store, policy, monkeypatch):
+    body, whole, asked = BODY * 70, type(store).cat_file, []
+    store.pipe("/store-ranges/a.bin", body)
+
+    def slow(self, path, start=None, end=None, **kwargs):
+        asked.append(end - start)
+        time.sleep(0.15)
+        return whole(self, path, start=start, end=end, **kwargs)
+
+    monkeypatch.setattr(type(store), "cat_file", slow)
+    read = TransportRanges(StoreTransport(URL, policy=policy))
+    with config.using(stream_timeout_seconds=0.6):
+        found = read.read([(5, 5), (7, len(body))])
+    assert [bytes(part) for part in found] == [b"", body[7:]]
+    assert max(asked) <= 4 << 20
+    assert sum(asked) == len(body) - 7
+
+
+def test_a_store_that_is_slow_is_asked_for_less_at_a_time(store, policy, monkeypatch):
+    body, whole, asked, now = BODY * 70, type(store).cat_file, [], [0.0]
+    store.pipe("/store-ranges/a.bin", body)
+
+    def slow(self, path, start=None, end=None, **kwargs):
+        asked.append(end - start)
+        now[0] += 30
+        return whole(self, path, start=start, end=end, **kwargs)
+
+    monkeypatch.setattr(type(store), "cat_file", slow)
+    monkeypatch.setattr(store_ranges.time, "monotonic", lambda: now[0])
+    found, _ = StoreTransport(URL, policy=policy).get_ranges([(0, len(body))], None, Patience("a", 1, seconds=60))
+    assert bytes(found[0]) == body
+    assert asked[:2] == [4 << 20, 1 << 20] and max(asked[2:]) == 1 << 18
 
 
 @pytest.mark.parametrize("body", [BODY[::-1], BODY[:-1]])
