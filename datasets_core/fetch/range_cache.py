@@ -23,7 +23,10 @@ logger = logging.getLogger(__name__)
 
 _TOUCHED_SECONDS = 60.0  # a file that was used since then is not marked again
 _LITTER_SECONDS = 3600.0
+_FULL = 0.95  # of the ceiling: so many bytes are too many, since others write meanwhile
 _SHARE = 0.9  # of the ceiling that is left after the oldest files went
+_OTHERS = 8  # processes that may write at the same time
+_MOST_UNSEEN = 320  # a process writes this part of the ceiling at most before it looks what others wrote
 _CHECK = 16  # bytes of the digest that stands before the data
 _PART = ".part"
 
@@ -48,7 +51,7 @@ class RangeCache:
 
     def __init__(self, folder: str, most_bytes: int) -> None:
         self._folder, self._most_bytes = folder, most_bytes
-        self._num_bytes: int | None = None  # as far as this process knows
+        self._unseen = 0  # how many bytes this process may write before it looks again how many there are
         self._is_told = False
         self.forked()
         renewed_after_fork(self)
@@ -99,11 +102,11 @@ class RangeCache:
         temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}{_PART}"
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
+            self._make_room(len(data) + _CHECK)
             with open(temporary, "xb") as out:
                 out.write(_digest(data))
                 out.write(data)
             os.replace(temporary, path)
-            self._sweep(len(data) + _CHECK)
         except OSError as error:
             self._drop(temporary)
             if not self._is_told:
@@ -119,26 +122,24 @@ class RangeCache:
     def _path(self, key: str) -> str:
         return os.path.join(self._folder, key[:2], key)
 
-    def _sweep(self, added: int) -> None:
-        """Have no more bytes than may be; the folder is walked when this process has added enough for that."""
+    def _make_room(self, added: int) -> None:
+        """Have no more bytes than may be; the folder is walked when this process has written its share of what is free."""
         with self._lock:
-            if self._num_bytes is not None:
-                self._num_bytes += added
-                if self._num_bytes <= self._most_bytes:
-                    return
-            listed = sorted(self._listed())
-            total = sum(size for _, size, _ in listed)
-            limit = self._most_bytes if total <= self._most_bytes else int(self._most_bytes * _SHARE)
-            for _, size, path in listed:
-                if total <= limit:
-                    break
-                self._drop(path)
-                total -= size
-            self._num_bytes = total
+            if added <= self._unseen:
+                self._unseen -= added
+                return
+            listed, total = self._listed()
+            if total + added > self._most_bytes * _FULL:
+                for _, size, path in sorted(listed):
+                    if total + added <= self._most_bytes * _SHARE:
+                        break
+                    self._drop(path)
+                    total -= size
+            self._unseen = max(0, min((self._most_bytes - total - added) // _OTHERS, self._most_bytes // _MOST_UNSEEN))
 
-    def _listed(self) -> list[tuple[float, int, str]]:
-        """Time, size and path of each file; what others left half-written long ago is removed."""
-        found = []
+    def _listed(self) -> tuple[list[tuple[float, int, str]], int]:
+        """Time, size and path of each file, and the bytes of all; what others left half-written long ago is removed."""
+        found, total = [], 0
         for folder, _, names in os.walk(self._folder):
             for name in names:
                 path = os.path.join(folder, name)
@@ -146,12 +147,13 @@ class RangeCache:
                     status = os.stat(path)
                 except OSError:  # another process removed it
                     continue
-                if name.endswith(_PART):
-                    if time.time() - status.st_mtime > _LITTER_SECONDS:
-                        self._drop(path)
+                if name.endswith(_PART) and time.time() - status.st_mtime > _LITTER_SECONDS:
+                    self._drop(path)
                     continue
-                found.append((status.st_mtime, status.st_size, path))
-        return found
+                total += status.st_size
+                if not name.endswith(_PART):  # that is being written
+                    found.append((status.st_mtime, status.st_size, path))
+        return found, total
 
     @staticmethod
     def _drop(path: str) -> None:

@@ -1,5 +1,6 @@
 """Ranges on the disk: found by version and place, never more than may be, and none where the disk refuses."""
 
+import contextlib
 import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -86,6 +87,40 @@ def test_many_write_and_read_at_the_same_time(tmp_path):
         list(pool.map(work, range(4)))
     RangeCache(str(tmp_path / "ranges"), 20_000).put("aa", b"x")
     assert _size(tmp_path / "ranges") <= 20_000
+
+
+def test_many_who_know_nothing_of_each_other_keep_the_ceiling_while_they_write(tmp_path):
+    folder, most, seen = tmp_path / "ranges", 400_000, []
+
+    def work(seed):
+        cache = RangeCache(str(folder), most)  # counts for itself, as that of another process does
+        for n in range(60):
+            cache.put(cache.key("u", str(seed), n, n + 900), bytes(900))
+            if n % 10 == 9:
+                seen.append(_size_now(folder))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert max(seen) <= most
+    assert max(seen) > most * 0.8
+
+
+def _size_now(folder):
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                total += os.stat(os.path.join(place, name)).st_size
+    return total
+
+
+def test_the_folder_is_not_walked_for_each_part(tmp_path, monkeypatch):
+    cache, walks = RangeCache(str(tmp_path / "ranges"), 10_000_000), []
+    listed = cache._listed
+    monkeypatch.setattr(cache, "_listed", lambda: [walks.append(1), listed()][1])
+    for n in range(200):
+        cache.put(cache.key("u", "v", n, n + 900), bytes(900))
+    assert len(walks) < 10
 
 
 def test_what_a_dead_writer_left_goes(cache, tmp_path):
