@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -116,7 +116,7 @@ def _features_told(stream: IterableDataset, told: Any) -> Features | None:
     return Features.from_dict(told[2])
 
 
-def _walk(size: int, row: int, node: Node, start: State, cursor: Cursor) -> Iterator[Iterator[Block]]:
+def _walk(size: int, row: int, node: Node, start: State, cursor: Cursor) -> Generator[Iterator[Block]]:
     for delivery in node.blocks(start):
         begin, rows = 0, delivery.block.num_rows
         while begin < rows:

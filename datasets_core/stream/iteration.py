@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from operator import length_hint
 from typing import Any, Protocol, Self, TypeAlias
 
@@ -51,7 +51,7 @@ class Cursor:
         return Place(before.epoch, before.share, self._after(given - 1), before.seed)
 
 
-Walk: TypeAlias = Callable[[Node, State, Cursor], Iterator[Iterator[Any]]]
+Walk: TypeAlias = Callable[[Node, State, Cursor], Generator[Iterator[Any]]]
 """Gives the rows of a node from a state on, some at a time, each time as `Cursor.over` returns them."""
 
 
@@ -105,6 +105,22 @@ class RowIterator:
                 return row
         raise StopIteration
 
+    def close(self) -> None:
+        """End the iteration, as a generator does: files, connections and workers are let go, and no row comes any more.
+
+        It still says where it stands, and goes on where `load_state_dict` tells it.
+
+        >>> rows = iter(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset())
+        >>> next(rows)
+        {'a': 1}
+        >>> rows.close()
+        >>> list(rows)
+        []
+        """
+        self._lists.close()
+        self._rows = iter(_NOTHING)
+        self.cursor.begin(self.cursor.place)
+
     def state_dict(self) -> dict[str, Any]:
         """Where the iteration stands, behind the last row that it gave: plain JSON, of some hundred bytes."""
         return self._stream.saved_at(self.cursor.place)
@@ -119,5 +135,6 @@ class RowIterator:
             StreamStateError: it is of another stream.
         """
         node, place = self._stream.resumed_at(state_dict)
+        self._lists.close()
         self.cursor.begin(place)
         self._lists, self._rows = self._walk(node, place.at, self.cursor), iter(_NOTHING)

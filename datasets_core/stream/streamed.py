@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -72,7 +72,7 @@ class Streamed(Known):
     def __iter__(self) -> RowIterator:
         return self._begin(self._rows)
 
-    def _rows(self, node: Node, start: State, cursor: Cursor) -> Iterator[Iterator[Any]]:
+    def _rows(self, node: Node, start: State, cursor: Cursor) -> Generator[Iterator[Any]]:
         shown = Shown(self._format)
         for delivery in node.blocks(start):
             yield cursor.over(shown.rows(delivery.block), delivery.after)
@@ -89,7 +89,7 @@ class Streamed(Known):
         size = at_least_one("batch_size", batch_size)
         return self._begin(partial(self._batches, size, drop_last_batch))
 
-    def _batches(self, size: int, drops_last: bool, node: Node, start: State, cursor: Cursor) -> Iterator[Iterator[Any]]:
+    def _batches(self, size: int, drops_last: bool, node: Node, start: State, cursor: Cursor) -> Generator[Iterator[Any]]:
         shown = Shown(self._format)
         for delivery in batches(node, start, size):
             rows = delivery.block.num_rows

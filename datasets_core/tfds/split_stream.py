@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -65,7 +65,7 @@ class SplitStream(IterableDataset):
             self._epoch += 1
         return super().__iter__()
 
-    def _rows(self, node: Node, start: State, cursor: Cursor) -> Iterator[Iterator[Any]]:
+    def _rows(self, node: Node, start: State, cursor: Cursor) -> Generator[Iterator[Any]]:
         if self._format.type is not None:
             yield from super()._rows(node, start, cursor)
             return

@@ -2,12 +2,15 @@
 
 import itertools
 import json
+import os
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, IterableDataset
+from datasets_core import Dataset, IterableDataset, load_dataset
 from datasets_core.errors import StreamStateError
 from datasets_core.stream.iteration import Cursor
 from datasets_core.stream.state import Place
@@ -105,6 +108,39 @@ def test_what_fails_ends_the_walk_where_it_failed() -> None:
 
     assert next(rows, None) is None
     assert rows.state_dict()["at"] == 4
+
+
+@pytest.mark.parametrize("form", ["parquet", "json"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_walk_that_is_closed_lets_go_and_gives_no_more(tmp_path: Path, form: str, workers: int) -> None:
+    rows = Dataset.from_dict({"a": range(20_000)})
+    rows.to_parquet(tmp_path / "0") if form == "parquet" else rows.to_json(tmp_path / "0")
+    stream: Any = load_dataset(form, data_files=str(tmp_path / "0"), split="train", streaming=True)
+    if workers:
+        stream = stream.map(lambda row: {"b": row["a"]}, num_workers=workers)
+    expected = list(stream)
+    before = set(threading.enumerate())
+    walk = iter(stream)
+    found = [next(walk) for _ in range(3)]
+    begun = set(threading.enumerate()) - before
+    assert len(begun) == workers
+    walk.close()
+    walk.close()
+    assert list(walk) == []
+    for thread in begun:
+        thread.join(10)
+        assert not thread.is_alive()
+    assert not any(str(tmp_path) in path for path in _open_files())
+    stream.load_state_dict(walk.state_dict())
+    assert found + list(stream) == expected
+    walk.load_state_dict(walk.state_dict())
+    assert found + list(walk) == expected
+
+
+def _open_files() -> list[str]:
+    folder = Path("/proc/self/fd")
+    links = [str(link) for link in folder.iterdir()] if folder.exists() else []  # that of the listing itself is gone by now
+    return [os.readlink(link) for link in links if os.path.lexists(link)]
 
 
 def test_a_cursor_counts_what_was_taken() -> None:
