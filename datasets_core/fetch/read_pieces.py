@@ -15,7 +15,9 @@ FIRST_BYTES = 1 << 16
 MOST_BYTES = 1 << 22
 _SMALL_BYTES = 1 << 18  # of a piece, as long as it may be that only the head of the file is wanted
 _HEAD_BYTES = 5 << 18
-_MOST_AHEAD = 3  # pieces, once they are as long as they get: over a long way one at a time is slow
+_LONG_BYTES = 1 << 25  # who has read so many in order reads on
+_MOST_AHEAD = 3  # pieces, for whom: over a long way one at a time is slow
+_MOST_SHARE = 4  # a piece has this part at most of what was read before it
 
 
 class Pieces:
@@ -86,10 +88,11 @@ class Pieces:
 
     def _look_ahead(self, place: int) -> None:
         """Ask for the next pieces, where reading goes on."""
-        is_going_on = self._stop - self._begun > _HEAD_BYTES or place - self._start >= len(self._data) // 2
+        is_long = place - self._begun >= _LONG_BYTES
+        is_going_on = is_long or place - self._start >= len(self._data) // 2
         while is_going_on:
             start = self._ahead[-1][1] if self._ahead else self._stop
-            most = _MOST_AHEAD if len(self._data) >= MOST_BYTES and self.version.tag else 1
+            most = _MOST_AHEAD if is_long and self.version.tag else 1
             if len(self._ahead) >= most or start >= self.version.size:
                 break
             self._ask(start, self._piece_bytes(start))
@@ -99,7 +102,7 @@ class Pieces:
         before = start - self._begun
         if before < _SMALL_BYTES:
             return max(FIRST_BYTES, _SMALL_BYTES - before) if before else FIRST_BYTES
-        return _SMALL_BYTES if before < _HEAD_BYTES else max(2 * len(self._data), 2 * _SMALL_BYTES)
+        return _SMALL_BYTES if before < _HEAD_BYTES else max(before // _MOST_SHARE, 2 * _SMALL_BYTES)
 
     def _ask(self, start: int, count: int) -> None:
         stop = min(self.version.size, start + min(max(count, FIRST_BYTES), MOST_BYTES))

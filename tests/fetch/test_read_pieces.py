@@ -10,6 +10,7 @@ from datasets_core.fetch.range_file import FileVersion
 from datasets_core.fetch.read_pieces import MOST_BYTES, Pieces
 
 BODY = random.Random(1).randbytes(1 << 16) * 320  # 20 MiB
+LONG = BODY * 3
 KIB = 1 << 10
 
 
@@ -45,8 +46,18 @@ def test_all_bytes_come_in_few_requests_and_once(transport):
     assert _read(pieces, 0, len(BODY)) == BODY
     assert len(transport.asked) < 20
     assert sum(stop - start for start, stop in transport.asked) == len(BODY)
+
+
+def test_over_a_long_way_several_are_on_their_way():
+    transport = Memory(LONG)
+    pieces = Pieces(transport, FileVersion(len(LONG), "v"))
+    assert _read(pieces, 0, len(LONG)) == LONG
+    assert len(transport.asked) < 32
+    pieces = Pieces(transport, FileVersion(len(LONG), "v"))
+    _read(pieces, 0, 40 << 20)
+    assert pieces.has(48 << 20)
     assert max(stop - start for start, stop in transport.asked) == MOST_BYTES
-    assert len(pieces.at(len(BODY))) == 0
+    assert len(pieces.at(len(LONG))) == 0
 
 
 @pytest.mark.parametrize(("head", "most"), [(1, 64), (64, 64), (100, 256), (1024, 1280), (1100, 1400)])
@@ -55,6 +66,17 @@ def test_little_comes_behind_a_head(transport, head, most):
     assert _read(pieces, 0, head * KIB) == BODY[: head * KIB]
     pieces.drop()
     assert sum(stop - start for start, stop in transport.asked) <= most * KIB
+
+
+@pytest.mark.parametrize("mib", [4, 6, 8, 10, 12, 16])
+def test_not_much_more_comes_than_is_read(transport, mib):
+    pieces = Pieces(transport, FileVersion(len(BODY), "v"))
+    _read(pieces, 0, mib << 20)
+    pieces.drop()
+    assert sum(stop - start for start, stop in transport.asked) <= (mib << 20) * 1.5
+    asked = len(transport.asked)
+    assert pieces.at((mib << 20) - 1)  # what is here is read again: nothing more is asked for
+    assert len(transport.asked) <= asked + 1
 
 
 def test_what_is_wanted_at_once_is_asked_for_at_once(transport):
@@ -95,7 +117,13 @@ def test_pieces_are_kept_on_the_disk_where_that_is_wished(tmp_path):
 def test_what_is_on_its_way_is_not_asked_for_again(transport):
     pieces = Pieces(transport, FileVersion(len(BODY), "v"))
     _read(pieces, 0, 9 << 20)
-    before = len(transport.asked)
-    assert pieces.has(16 << 20)
-    assert pieces.at(16 << 20)[:9] == BODY[16 << 20 :][:9]
-    assert all(start >= 16 << 20 for start, _ in transport.asked[before:])
+    place = 9 << 20
+    while not pieces.has(place + (2 << 20)):
+        _read(pieces, place, place + 64 * KIB)
+        place += 64 * KIB
+    there = place + (2 << 20)
+    assert pieces.at(there)[:9] == BODY[there:][:9]
+    pieces.drop()
+    starts = [start for start, _ in transport.asked]
+    assert len(set(starts)) == len(starts)
+    assert there not in starts
