@@ -28,7 +28,7 @@ from datasets_core.distributed import split_dataset_by_node
 
 WORLDS = (1, 2, 3, 4, 8)
 ROWS = 6000
-_ALL = ["id", "text"]
+_MOST_IDLE = 20  # readings without a kill
 
 
 def make_files(folder: Path) -> None:
@@ -167,7 +167,8 @@ def main() -> None:
         folder = Path(place)
         make_files(folder)
         for name in options.streams or STREAMS:
-            begun, kills, runs = time.monotonic(), 0, 0
+            begun, kills, runs, idle = time.monotonic(), 0, 0, 0
+            assert expected(name, folder), f"{name}: there are no rows"
             # A reader ends long before 200 kills: readings follow each other until there were enough.
             while kills < options.kills:
                 count, seen = campaign(name, folder, options.kills - kills, options.seed + runs)
@@ -176,8 +177,10 @@ def main() -> None:
                 assert not lost, f"{name}: {sum(lost.values())} rows were lost, {list(lost)[:5]} among them"
                 assert not twice, f"{name}: {sum(twice.values())} rows came twice, {list(twice)[:5]} among them"
                 kills, runs = kills + count, runs + 1
-                if not count:
-                    break
+                if not count:  # a reading that ended before a kill
+                    idle += 1
+                    if idle > _MOST_IDLE:
+                        sys.exit(f"{name}: only {kills} of {options.kills} kills hit readers before they had ended")
             told = f"{kills} kills in {runs} readings, none lost, none twice"
             print(f"{name}: {told} ({time.monotonic() - begun:.0f} s)", flush=True)
 
