@@ -17,6 +17,7 @@ from datasets_core.files import disk_errors, is_url, locked
 from datasets_core.progress import progress
 from datasets_core.results.passing import dead_folders
 from datasets_core.store.garbage import find_garbage, remove_garbage
+from datasets_core.store.index_cache import IndexCache
 from datasets_core.store.layout import MANIFEST_NAME, lock_path, parse_staging
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.verify import verify_folder
@@ -98,7 +99,8 @@ def collect(*, dry_run: bool) -> int:
     for garbage in found:
         say(f"{garbage.kind:9} {_bytes(garbage.size):>10}  {garbage.path}")
     for path, size in dead.items():
-        say(f"{'download':9} {_bytes(size):>10}  {path}")
+        kind = "index" if path.startswith(IndexCache.of_settings().folder) else "download"
+        say(f"{kind:9} {_bytes(size):>10}  {path}")
     _remove_passing(dry_run=dry_run)
     if dry_run:
         freed = sum(garbage.size for garbage in found) + sum(dead.values())
@@ -112,10 +114,11 @@ def collect(*, dry_run: bool) -> int:
 
 
 def _dead_downloads() -> dict[str, int]:
-    """What downloads and extractions that did not end left behind, and the bytes of each."""
+    """What downloads and extractions left that did not end, indexes that nobody uses; the bytes of each."""
     now = settings()
     folders = dict.fromkeys(temporaries.download_folders(now.downloads_dir, now.extracted_dir))
-    return {path: temporaries.size_of(path) for folder in folders for path in temporaries.litter(folder)}
+    found = {path: temporaries.size_of(path) for folder in folders for path in temporaries.litter(folder)}
+    return found | IndexCache.of_settings().stale()
 
 
 def _remove_passing(*, dry_run: bool) -> None:

@@ -1,4 +1,7 @@
-"""`IndexCache`: what was learned of how rows lie in files elsewhere, kept on the disk for the next process."""
+"""`IndexCache`: what was learned of how rows lie in files elsewhere, kept on the disk for the next process.
+
+There are never many more bytes than may be: what was not used for the longest time goes.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import time
 import zlib
 from dataclasses import dataclass
 
@@ -15,6 +19,15 @@ logger = logging.getLogger(__name__)
 
 _FORM = b"rows1\n"
 _DIGEST = 16
+_MOST_BYTES = 256 << 20
+_SHARE = 0.9  # of the ceiling that is left after the oldest files went
+_WALKED_SHARE = 64  # the folder is walked again after this part of the ceiling was written
+_TOUCHED_SECONDS = 3600.0  # a file that was used since then is not marked again
+_LITTER_SECONDS = 3600.0
+_UNUSED_SECONDS = 90 * 86_400.0
+_HALF = ".tmp-"
+
+_unseen: dict[str, int] = {}  # folder -> bytes that this process may write before it is walked again
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +43,11 @@ class IndexCache:
 
     Args:
         folder: where they are kept.
+        most_bytes: how many there may be.
     """
 
     folder: str
+    most_bytes: int = _MOST_BYTES
 
     @classmethod
     def of_settings(cls) -> IndexCache:
@@ -42,13 +57,17 @@ class IndexCache:
     def get(self, key: str) -> bytes | None:
         """What was kept under a key; None where there is nothing, or nothing whole."""
         try:
-            with open(self._path(key), "rb") as source:
+            with open(path := self._path(key), "rb") as source:
+                is_touched = time.time() - os.fstat(source.fileno()).st_mtime < _TOUCHED_SECONDS
                 kept = source.read()
         except OSError:
             return None
         head = len(_FORM) + _DIGEST
         if not kept.startswith(_FORM) or _digest(kept[head:]) != kept[len(_FORM) : head]:
             return None
+        if not is_touched:
+            with contextlib.suppress(OSError):  # gone, or not ours
+                os.utime(path)
         try:
             return zlib.decompress(kept[head:])
         except zlib.error:
@@ -63,12 +82,13 @@ class IndexCache:
         """
         packed = zlib.compress(value, 1)
         path = self._path(key)
-        temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
+        temporary = f"{path}{_HALF}{os.getpid()}-{os.urandom(4).hex()}"
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(temporary, "xb") as out:
                 out.write(_FORM + _digest(packed) + packed)
             os.replace(temporary, path)
+            self._sweep(len(packed))
         except OSError as error:
             logger.debug("An index of rows is not kept (%s).", error)
             with contextlib.suppress(OSError):
@@ -78,6 +98,38 @@ class IndexCache:
         """Keep nothing under a key."""
         with contextlib.suppress(OSError):
             os.unlink(self._path(key))
+
+    def stale(self) -> dict[str, int]:
+        """The files that may go, and the bytes of each: halves, what nobody used for months, the oldest of too many."""
+        now, found, stale = time.time(), [], {}
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                path = os.path.join(folder, name)
+                try:
+                    status = os.stat(path)
+                except OSError:  # another process removed it
+                    continue
+                if _HALF not in name:
+                    found.append((status.st_mtime, status.st_size, path))
+                elif now - status.st_mtime > _LITTER_SECONDS:
+                    stale[path] = status.st_size
+        total = sum(size for _, size, _ in found)
+        limit = self.most_bytes if total <= self.most_bytes else int(self.most_bytes * _SHARE)
+        for used, size, path in sorted(found):
+            if total <= limit and now - used <= _UNUSED_SECONDS:
+                break
+            stale[path] = size
+            total -= size
+        return stale
+
+    def _sweep(self, added: int) -> None:
+        left = _unseen.get(self.folder, 0) - added
+        if left < 0:
+            for path in self.stale():
+                with contextlib.suppress(OSError):  # another process was faster
+                    os.unlink(path)
+            left = self.most_bytes // _WALKED_SHARE
+        _unseen[self.folder] = left
 
     def _path(self, key: str) -> str:
         name = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from datasets_core.cli.main import main
+from datasets_core.store.index_cache import IndexCache
 
 
 def _shard(folder: str) -> Path:
@@ -111,6 +112,17 @@ def test_gc_removes_a_dead_build_and_spares_a_finished_one(built: str, cache: st
     assert str(dead) in capsys.readouterr().out
     assert not dead.exists()
     assert os.path.exists(built)
+
+
+def test_gc_removes_indexes_that_nobody_used_for_months(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = IndexCache(os.path.join(cache, "row_indexes"))
+    for key in ("old", "new"):
+        kept.put(key, b"value")
+    old = min(path for path in Path(kept.folder).rglob("*") if path.is_file())
+    os.utime(old, (1, 1))
+    assert main(["cache", "gc", "--cache-dir", cache]) == 0
+    assert str(old) in capsys.readouterr().out
+    assert len([path for path in Path(kept.folder).rglob("*") if path.is_file()]) == 1
 
 
 def test_gc_removes_a_dead_download_and_spares_a_fresh_one(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """What is kept of indexes: whole or not at all, and never an error."""
 
 import os
+import time
 
 import pytest
 
@@ -44,6 +45,29 @@ def test_what_is_damaged_is_missing(cache, damage):
     with open(path, "wb") as out:
         out.write(made)
     assert cache.get("key") is None
+
+
+def test_there_is_a_ceiling_and_what_was_not_used_for_the_longest_time_goes(tmp_path):
+    cache = IndexCache(str(tmp_path / "row_indexes"), 20_000)
+    for number in range(60):
+        cache.put(str(number), os.urandom(1_000))
+        os.utime(cache._path(str(number)), (time.time() - 1_000_000 + number,) * 2)
+        assert cache.get("0") is not None  # which marks it as used
+        assert sum(map(os.path.getsize, stored(cache))) <= 20_000 + 20_000 // 64
+    assert cache.get("59") is not None
+    assert cache.get("1") is None
+
+
+def test_what_nobody_used_for_months_and_halves_may_go(cache):
+    for key in ("old", "new"):
+        cache.put(key, b"value")
+    half = cache._path("old") + ".tmp-1-ab"
+    with open(half, "wb") as out:
+        out.write(b"half")
+    assert cache.stale() == {}
+    for path in (half, cache._path("old")):
+        os.utime(path, (1, 1))
+    assert set(cache.stale()) == {half, cache._path("old")}
 
 
 def test_keys_are_not_written_down(cache):
