@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
@@ -164,16 +164,6 @@ class LocalRanges:
             parts.append(part)
             place += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def pieces(start: int, stop: int, most: int) -> Iterator[Range]:
-    """A range in parts of at most so many bytes.
-
-    >>> list(pieces(0, 10, 4))
-    [(0, 4), (4, 8), (8, 10)]
-    """
-    for place in range(start, stop, most):
-        yield place, min(place + most, stop)
 
 
 class OpenedRanges:
