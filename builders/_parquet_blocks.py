@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import warnings
@@ -168,7 +169,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
         names = self._names(footer, columns)
         schema = footer.schema if names is None else pa.schema([footer.schema.field(name) for name in names])
         schema = schema.with_metadata(footer.schema.metadata)
-        first = sum(footer.metadata.row_group(number).num_rows for number in range(block))
+        first = footer.first_row(block)
         row = first
         is_left_out = self._options.on_bad_files != "error"  # but by its footer it was none of those
         advice = "Leave streaming=True out, as only then on_bad_files= finds it" if is_left_out else ADVICE
@@ -215,10 +216,18 @@ class ParquetBlocks(BlockSource["_Footer"]):
 class _Footer:
     """What a footer says."""
 
-    __slots__ = ("data", "metadata", "schema")
+    __slots__ = ("_ends", "data", "metadata", "schema")
 
     def __init__(self, metadata: Any, schema: pa.Schema, data: bytes) -> None:
         self.metadata, self.schema, self.data = metadata, schema, data
+        self._ends: list[int] | None = None
+
+    def first_row(self, group: int) -> int:
+        """The number of the first row of a row group in its file."""
+        if self._ends is None:
+            rows = (self.metadata.row_group(number).num_rows for number in range(self.metadata.num_row_groups))
+            self._ends = [0, *itertools.accumulate(rows)]
+        return self._ends[group]
 
 
 def piece_rows(rows: int, size: int) -> int:

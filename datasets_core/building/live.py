@@ -45,6 +45,7 @@ from datasets_core.stream.iterable_group import IterableDatasetDict
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.rows_of_blocks import RowsOfBlocks
 from datasets_core.stream.rows_of_jobs import RowsOfJobs
+from datasets_core.stream.steps import Limit
 
 logger = logging.getLogger(__name__)
 
@@ -153,12 +154,37 @@ class LiveSplits:
 
     def _stream_of_blocks(self, blocks: SplitBlocks, instruction: ReadInstruction, text: str) -> IterableDataset:
         info: DatasetInfo = self.builder.shown_info()
+        steps = blocks.steps
+        if steps:  # which leave rows out: the numbers of a slice are those of the rows that stay
+            instruction, cut = self._cut_behind(instruction, text)
+            steps = (*steps, *cut)
         parts = blocks.parts(instruction)
         count = sum(len(part.index.files) for part in parts)
         identity = partial(_signed, self.builder, text, count)
         label = f"split {text!r} of {self.label}"
         source = RowsOfBlocks(parts, None if blocks.steps else info.features, self._paths, label, identity)
-        return IterableDataset(Plan(source, blocks.steps, max(1, count)), info, text)
+        return IterableDataset(Plan(source, steps, max(1, count)), info, text)
+
+    def _cut_behind(self, instruction: ReadInstruction, text: str) -> tuple[ReadInstruction, tuple[Limit, ...]]:
+        """The whole splits of an expression, and the steps that cut their rows when they were filtered.
+
+        Raises:
+            ConfigurationError: how many rows stay would have to be known for it.
+        """
+        if all(part.start is None and part.stop is None and not part.cuts for part in instruction.parts):
+            return instruction, ()
+        first, *more = instruction.parts
+        is_counted = first.unit == "abs" and not first.cuts and min(first.start or 0, first.stop or 0) >= 0
+        if more or first.split == ALL or not is_counted:
+            raise ConfigurationError(
+                f"{text!r} of {self.label} cannot be streamed with filters=: how many rows they keep shows when all were read. "
+                f"Name rows from the beginning, as '{first.split}[:100]', or leave streaming=True out."
+            )
+        start, stop = int(first.start or 0), None if first.stop is None else int(first.stop)
+        cut = [Limit(start, is_skip=True)] if start else []
+        if stop is not None:
+            cut.append(Limit(max(0, stop - start)))
+        return ReadInstruction.from_spec(first.split), tuple(cut)
 
     def _jobs(self, part: SplitPart) -> Iterator[LiveJob | FileJob]:
         names = self.names

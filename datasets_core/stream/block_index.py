@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import DatasetsCoreError
+from datasets_core.errors import DatasetsCoreError, FileChangedError
 from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.read_ahead import ReadAhead
 from datasets_core.meta.row_blocks import Ints, RowBlocks
@@ -273,10 +273,7 @@ class BlockIndex:
             changed = [file for file in self.files if file.name == name]
             if not any(file.is_remembered for file in changed):
                 return False
-            if (key := self._key) is not None:
-                IndexCache.of_settings().drop(key)
-            for file in changed:
-                file.forget()
+            self._drop_saved()
             logger.warning("%s has changed since its index was saved, which is dropped.", name)
             if self.is_shown:
                 return False
@@ -285,6 +282,18 @@ class BlockIndex:
             self._begin()
             self._is_looked_up = True
             return True
+
+    def drop_saved(self) -> None:
+        """Forget what an earlier process saved of the files: the next one asks them anew, as they may be mended by then."""
+        with self._lock:
+            self._drop_saved()
+
+    def _drop_saved(self) -> None:
+        remembered = [file for file in self.files if file.is_remembered]
+        if remembered and (key := self._key) is not None:
+            IndexCache.of_settings().drop(key)
+        for file in remembered:  # where one of them was replaced, others may have been
+            file.forget()
 
     # -- what is known -------------------------------------------------------------------------------------------------
 
@@ -302,7 +311,11 @@ class BlockIndex:
     def located(self, rows: Ints) -> Located:
         """The blocks of rows that `reach` has reached."""
         blocks = np.searchsorted(self.ends, rows, side="right")
-        return Located(blocks, rows - (self.ends[blocks] - self._rows[blocks]))
+        try:
+            return Located(blocks, rows - (self.ends[blocks] - self._rows[blocks]))
+        except IndexError as error:  # they were reached by an index that is not theirs any more
+            reason = f"there are {self.ends[-1]:,} rows up to its end, and more when its index was saved"
+            raise FileChangedError(self.files[-1].name, reason) from error
 
     def file_of(self, block: int) -> BlockFile:
         """The file of a block."""

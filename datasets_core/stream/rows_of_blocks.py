@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import FileChangedError
+from datasets_core.errors import DatasetGenerationCastError, FileChangedError, FileFormatError
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import Ints, RowBlocks
@@ -188,6 +188,10 @@ class RowsOfBlocks(OneOrder):
             except FileChangedError as error:
                 if not self._forget(error.url):
                     raise
+            except (DatasetGenerationCastError, FileFormatError):
+                for part in self.parts:
+                    part.index.drop_saved()
+                raise
 
     def _read(self, places: Ints) -> pa.RecordBatch:
         reader, fit = self._reader(), self._fit()

@@ -1,12 +1,14 @@
 """Split expressions on streams of Parquet and Arrow files: the rows that a build gives, and no more read than these."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from datasets_core import load_dataset
 from datasets_core.config import using
-from datasets_core.errors import UnknownSplitError
+from datasets_core.errors import ConfigurationError, UnknownSplitError
 
 EXPRESSIONS = [
     "train",
@@ -111,3 +113,22 @@ def test_a_slice_takes_the_footers_before_it_and_one_row_group(tmp_path, range_s
         )
         assert rows(cut=lambda stream: stream.select_columns(["a"])) == list(range(32000))
         assert range_server.num_bytes <= 1.1 * columns + 2 * 65536
+
+
+@pytest.mark.parametrize("group", [37, 1000])
+@pytest.mark.parametrize("split", ["train", "train[100:140]", "train[:30]", "train[250:]", "train[900:]"])
+def test_slices_number_the_rows_that_filters_keep(group: int, split: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"id": range(400)}), path, row_group_size=group)
+    wanted = [("id", ">=", 90)]
+    rows = load_dataset("parquet", data_files=path, split=split, filters=wanted, streaming=True)
+    built = load_dataset("parquet", data_files=path, split=split, filters=wanted, cache_dir=str(tmp_path / "cache"))
+    assert [row["id"] for row in rows] == built["id"][:]
+
+
+@pytest.mark.parametrize("split", ["train[50%:]", "train[-5:]", "train[:5]+train[7:9]", "train[:1shard]"])
+def test_slices_that_count_filtered_rows_are_told(split: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"id": range(400)}), path)
+    with pytest.raises(ConfigurationError, match="filters="):
+        load_dataset("parquet", data_files=path, split=split, filters=[("id", ">", 5)], streaming=True)
