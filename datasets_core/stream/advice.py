@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from datasets_core.stream.explanation import Explanation, counted, sized
+from datasets_core.stream.lane_places import LANES
 from datasets_core.stream.steps import Shuffle
 
 _LARGE_BATCH = 32 << 20  # bytes that a first batch may take without a word
@@ -33,7 +34,7 @@ class Facts:
     mean: int
     num_parts: int = 0
     world_size: int = 1
-    lanes: int = 48
+    lanes: int = LANES
 
 
 def advice_of(found: Explanation, facts: Facts) -> Iterator[str]:

@@ -14,6 +14,7 @@ from datasets_core.meta.row_blocks import Ints
 from datasets_core.stream.advice import Facts, advice_of
 from datasets_core.stream.block_costs import BlockCosts
 from datasets_core.stream.explanation import Explanation, RankReading, Reading, counted
+from datasets_core.stream.lane_places import LANES
 from datasets_core.stream.node import Node, Ordered
 from datasets_core.stream.order import ENDLESS, even_run, run_of
 from datasets_core.stream.plan import Plan
@@ -25,7 +26,6 @@ from datasets_core.stream.rows_of_streams import RowsOfStreams
 from datasets_core.stream.shuffled_blocks import ShuffledBlocks
 from datasets_core.stream.steps import Shuffle, Step
 
-LANES = 48
 _REMOTE_BANDWIDTH, _LOCAL_BANDWIDTH = 50e6, 500e6  # bytes a second, where nobody measured
 _MOST_PLACES = 1 << 18  # that are looked up to see which blocks are read
 _MOST_AT_A_TIME = 32  # footers that are asked for at a time

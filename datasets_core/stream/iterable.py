@@ -24,6 +24,7 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.table import RowTable
 from datasets_core.stream.block import Kinds, encoded
 from datasets_core.stream.iterable_column import IterableColumn
+from datasets_core.stream.lane_places import LANES
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.rows_of_generator import rows_of_generator
 from datasets_core.stream.rows_of_table import RowsOfTable
@@ -186,7 +187,7 @@ class IterableDataset(StreamExports, StreamMaking):
         return self._like(resharded(self._plan))
 
     def explain(
-        self, *, world_size: int = 1, batch_size: int = 32, lanes: int = 48, bandwidth: float | None = None
+        self, *, world_size: int = 1, batch_size: int = 32, lanes: int = LANES, bandwidth: float | None = None
     ) -> Explanation:
         """What reading the rows takes, before they are read: requests, bytes, memory, seconds, and what to do about them.
 

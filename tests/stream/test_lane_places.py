@@ -1,11 +1,17 @@
 """Rows of lanes in turn, by arithmetic: as whoever takes a row of each in turn finds them."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.stream.lane_places import ENDS, LanePlaces
+from datasets_core import IterableDataset
+from datasets_core.distributed import split_dataset_by_node
+from datasets_core.stream.advice import Facts
+from datasets_core.stream.explaining import Asked
+from datasets_core.stream.lane_places import ENDS, LANES, LanePlaces
 from datasets_core.stream.order import ENDLESS, even_runs
 
 
@@ -71,3 +77,9 @@ def test_no_rows_are_no_rows(ends: str) -> None:
 def test_billions_of_rows_are_located_at_once() -> None:
     places = LanePlaces.of(10**10, 48, tuple(range(48)))
     assert places.below(np.array([7 * 10**9]), 0).tolist() == [7 * 10**9 // 48 + (7 * 10**9 % 48) * (10**10 // 48) + 16]
+
+
+def test_the_number_of_lanes_stands_in_one_place() -> None:
+    calls = (split_dataset_by_node, IterableDataset.explain)
+    assert {signature(call).parameters["lanes"].default for call in calls} == {LANES}
+    assert Facts.__dataclass_fields__["lanes"].default == Asked.__dataclass_fields__["lanes"].default == LANES
