@@ -21,7 +21,7 @@ from datasets_core import (
     split_for_torch_process,
 )
 from datasets_core.distributed import split_dataset_by_node
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, MissingDependencyError, RankError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, MissingDependencyError, RankError, StreamStateError
 
 DATASET = Dataset.from_dict({"a": list(range(11))})
 
@@ -47,6 +47,15 @@ def test_numbers_of_nodes_are_whole(rank: Any, size: Any, name: str) -> None:
     for rows in (Dataset.from_dict({"a": [1]}), Dataset.from_dict({"a": [1]}).to_iterable_dataset()):
         with pytest.raises(ArgumentTypeError, match=f"{name}="):
             split_dataset_by_node(rows, rank, size)
+
+
+def test_a_stream_and_its_only_rank_have_orders_and_states_of_their_own() -> None:
+    stream = Dataset.from_dict({"a": list(range(100))}).to_iterable_dataset()
+    rank = split_dataset_by_node(stream, 0, 1)
+    assert list(rank["a"]) != list(stream["a"]) and sorted(rank["a"]) == list(stream["a"])
+    for one, other in ((stream, rank), (rank, stream)):
+        with pytest.raises(StreamStateError):
+            one.load_state_dict(other.state_dict())
 
 
 def test_nodes_take_shards_or_every_so_many_rows_if_asked_to() -> None:
