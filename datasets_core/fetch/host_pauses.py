@@ -24,6 +24,7 @@ class HostPauses:
 
     def __init__(self) -> None:
         self._until: dict[object, float] = {}
+        self._asked: dict[object, float] = {}  # until when they ask to be left alone, however long that is
         self.forked()
         renewed_after_fork(self)
 
@@ -48,6 +49,12 @@ class HostPauses:
         until = policy.clock.now() + min(asked, policy.longest_pause_seconds)
         with self._lock:
             self._until[host] = max(until, self._until.get(host, 0.0))
+            self._asked[host] = max(policy.clock.now() + asked, self._asked.get(host, 0.0))
+
+    def asked(self, host: object, policy: RetryPolicy) -> float:
+        """How long a server still asks to be left alone, which may be longer than anybody waits."""
+        with self._lock:
+            return max(0.0, self._asked.get(host, 0.0) - policy.clock.now())
 
     def seconds(self, host: object, policy: RetryPolicy) -> float:
         """How long a server is to be left alone still, and a little more."""

@@ -19,6 +19,7 @@ from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.daemons import Patience
 from datasets_core.fetch.http import HttpResponse, TransientError, origin_of
 from datasets_core.fetch.range_file import WITNESS_BYTES, Bytes, FileVersion, Range, check_ranges, check_same
+from datasets_core.fetch.retry import retry_after_seconds
 from datasets_core.fetch.transfer import HttpSource, is_strong
 from datasets_core.fetch.transports import NoRangesError
 
@@ -152,7 +153,9 @@ class HttpTransport:
         seconds = self._source.client.pauses.seconds(origin_of(place), policy)
         if seconds > 0:
             if seconds >= _LOG_SECONDS:
-                logger.warning("%s: its server asks for a pause of %.0f seconds.", self._name, seconds)
+                asked = max(seconds, self._source.client.pauses.asked(origin_of(place), policy))
+                again = f"; it is asked again in {seconds:.0f}" if asked > 2 * seconds else ""
+                logger.warning("%s: its server asks for a pause of %s seconds%s.", self._name, f"{asked:,.0f}", again)
             patience.pauses(seconds, "its server asked for pauses")
             policy.wait(seconds, patience.stop)
 
@@ -164,7 +167,9 @@ class HttpTransport:
         """
         policy = self._source.policy
         if failures >= policy.tries:
-            raise DownloadError(self._name, f"{error.reason}, {failures} tries in a row", status=error.status) from error
+            asked = retry_after_seconds(error.retry_after, policy.clock.now())
+            pause = f", and asks for a pause of {asked:,.0f} seconds" if asked else ""
+            raise DownloadError(self._name, f"{error.reason}{pause}, {failures} tries in a row", status=error.status) from error
         logger.info("%s: %s; trying again (%d of %d).", self._name, error.reason, failures + 1, policy.tries)
         if error.status != _FAILED_MATCH and not error.retry_after:
             seconds = policy.seconds(failures)

@@ -35,4 +35,5 @@ def test_no_pause_is_longer_than_the_longest():
     pauses = HostPauses()
     pauses.put_off("a", "86400", policy)
     assert 60 <= pauses.seconds("a", policy) <= 66
+    assert (pauses.asked("a", policy), pauses.asked("b", policy)) == (86_400, 0)
     assert pickle.loads(pickle.dumps(pauses)).seconds("a", policy) == 0

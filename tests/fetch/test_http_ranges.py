@@ -221,6 +221,14 @@ def test_a_pause_that_a_server_asks_for_is_kept_by_all(file, range_server, passi
     assert sum(passing.pauses) >= 29 or at < passing.time
 
 
+def test_a_pause_longer_than_anybody_waits_is_told_as_the_server_asks_for_it(file, range_server, caplog, passing):
+    range_server.fail("a.bin", "status", status=503, headers={"Retry-After": "100000"}, times=None)
+    with pytest.raises(DownloadError, match="answers 503, and asks for a pause of 100,000 seconds, 5 tries in a row"):
+        file().read([(0, 10)])
+    assert "asks for a pause of 100,000 seconds; it is asked again in 6" in caplog.text
+    assert max(passing.pauses) <= 66
+
+
 @pytest.mark.parametrize("kind", ["stall", "silent", "trickle", "slow-head"])
 def test_no_wait_is_for_ever(file, range_server, kind):
     range_server.fail("a.bin", kind, after=100, pause=0.05, times=None)
