@@ -98,7 +98,7 @@ def interleave_datasets(
     [1, 10, 2, 20, 3]
     >>> streams = [first.to_iterable_dataset(), second.to_iterable_dataset()]
     >>> list(interleave_datasets(streams, probabilities=[0.5, 0.5], seed=1)["a"])
-    [1, 10, 2, 20]
+    [10, 1, 20]
 
     Raises:
         ConfigurationError: no dataset, an unknown strategy, or probabilities that are none or leave rows out for ever.

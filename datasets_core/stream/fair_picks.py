@@ -19,7 +19,7 @@ def fair_picks(counts: Sequence[int], *key: int | str) -> Ints:
     more than 2048 picks, about so.)
 
     >>> fair_picks([2, 1, 1], "key").tolist()
-    [0, 2, 1, 0]
+    [1, 0, 0, 2]
     """
     size = sum(counts)
     if not size:

@@ -219,7 +219,7 @@ def num_of_rows(turns: Turns, lengths: Sequence[int], strategy: str) -> int:
 
     >>> from datasets_core.stream.mixture import InTurn
     >>> [num_of_rows(InTurn(2), [2, 5], strategy) for strategy in STRATEGIES]
-    [4, 10, 7]
+    [3, 10, 7]
     """
     if strategy == "all_exhausted_without_replacement":
         return min(ENDLESS, sum(lengths))

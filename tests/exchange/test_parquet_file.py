@@ -31,7 +31,7 @@ def test_features_come_back_with_the_rows(tmp_path: Path) -> None:
 def test_row_groups_are_as_large_as_asked_for_or_as_bytes_allow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _labelled().to_parquet(tmp_path / "a.parquet", batch_size=4)
     assert pq.ParquetFile(tmp_path / "a.parquet").metadata.num_row_groups == 3
-    monkeypatch.setattr(parquet_file, "_GROUP_BYTES", 12 * 200)
+    monkeypatch.setattr(parquet_file, "GROUP_BYTES", 12 * 200)
     _labelled(1000).to_parquet(tmp_path / "b.parquet")
     groups = pq.ParquetFile(tmp_path / "b.parquet").metadata
     assert groups.num_row_groups == 5

@@ -354,7 +354,7 @@ def test_an_archive_is_looked_into_and_not_fetched(planned: Callable[..., Any], 
     assert (builder.name, found) == ("imagefolder", {"train": ["images.zip"]})
     *_, last = [request.headers.get("range", "") for request in hub.of("storage", "GET")]
     size = len(hub.repos["org/set"].files()["images.zip"])
-    assert int(last.removeprefix("bytes=").removesuffix("-")) > size - 100_000
+    assert int(last.removeprefix("bytes=").partition("-")[0]) > size - 100_000
     assert not list(hub.cache_dir.glob("*/blobs/*"))
 
 
