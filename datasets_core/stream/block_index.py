@@ -62,6 +62,8 @@ class BlockIndex:
         self._ready: set[int] = set()  # files whose indexes were learned meanwhile
         self._recent: OrderedDict[int, None] = OrderedDict()
         self.is_shown = False  # the structure was given away, or rows were
+        self.told: tuple[int, list[Any]] | None = None  # what a state says of their versions
+        self.num_relied = 0  # so many of the first files decide about what was given away: see `rely`
 
     def forked(self) -> None:
         """Have a lock of this process; what a thread of another one was learning meanwhile is to be learned again."""
@@ -70,19 +72,21 @@ class BlockIndex:
             self._lock = threading.RLock()
             return
         found, looked_up, failure, shown = self._found, self._is_looked_up, self._failure, self.is_shown
+        relied = self.num_relied
         self._begin()
         self._add(found)
+        self.num_relied = relied
         self._is_looked_up, self._failure, self.is_shown = looked_up and bool(found), failure, shown
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
-            return {"files": self.files, "found": self._found, "is_shown": self.is_shown}
+            return {"files": self.files, "found": self._found, "is_shown": self.is_shown, "num_relied": self.num_relied}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.files = state["files"]
         self._begin()
         self._add(state["found"])
-        self.is_shown = state["is_shown"]
+        self.is_shown, self.num_relied = state["is_shown"], state["num_relied"]
         renewed_after_fork(self)
 
     # -- growing -------------------------------------------------------------------------------------------------------
@@ -127,6 +131,7 @@ class BlockIndex:
             self._look_up()
             while not self.is_whole:
                 self._grow(None)
+            self.num_relied = len(self.files)
         return self.num_known_rows
 
     def retry(self) -> None:
@@ -263,6 +268,38 @@ class BlockIndex:
             return
         IndexCache.of_settings().put(key, to_bytes(self._found))
 
+    def versions(self, count: int) -> list[tuple[int, str]]:
+        """The versions of so many of the first files, which are asked where they are not known."""
+        with self._lock:
+            self._look_up()
+            while (first := len(self._found)) < count:
+                indexes: list[FileIndex] = []
+                try:
+                    indexes.extend(self._asked(first, min(count, first + _MOST_AT_A_TIME), goes_on=False))
+                finally:
+                    self._learned(indexes)
+            return [index.version for index in self._found[:count]]
+
+    def rely(self, count: int) -> None:
+        """So many of the first files decide about rows that were given away, or where a state stands: they may not change."""
+        self.is_shown, self.num_relied = True, max(self.num_relied, count)
+
+    def forget_saved(self) -> bool:
+        """Whether what was saved of the files is dropped, so that they are asked anew: not behind rows that were given away."""
+        with self._lock:
+            saved = [file for file in self.files if file.is_remembered]
+            if self.is_shown or not saved:
+                return False
+            if (key := self._key) is not None:
+                IndexCache.of_settings().drop(key)
+            for file in saved:
+                file.forget()
+            for file in self.files:
+                file.renew()
+            self._begin()
+            self._is_looked_up = True
+            return True
+
     def forget(self, name: str) -> bool:
         """Forget what was saved of a file that is another one now; whether all files are asked anew, as no row was read yet.
 
@@ -316,6 +353,10 @@ class BlockIndex:
         except IndexError as error:  # they were reached by an index that is not theirs any more
             reason = f"there are {self.ends[-1]:,} rows up to its end, and more when its index was saved"
             raise FileChangedError(self.files[-1].name, reason) from error
+
+    def owner_of(self, block: int) -> int:
+        """The number of a block's file."""
+        return int(self._owners[block])
 
     def file_of(self, block: int) -> BlockFile:
         """The file of a block."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from datasets_core.errors import ArgumentTypeError, StreamStateError
+from datasets_core.stream.seen_versions import joined
 from datasets_core.stream.state import check_plan, is_state, lane_entries, with_place
 
 _SINCE, _FETCHER, _ITERATION, _DATASET = "_steps_since_snapshot", "fetcher_state", "dataset_iter_state", "dataset_state"
@@ -55,7 +56,9 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
     if lacking:
         names = ", ".join(map(str, lacking[:_SHOWN])) + (f" and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else "")
         raise StreamStateError(f"No state has the lanes {names} of {first['lanes']}. Give those of all ranks and workers.")
-    return with_place(first, [lanes[lane] for lane in sorted(lanes)])
+    merged = with_place(first, [lanes[lane] for lane in sorted(lanes)])
+    files = joined([state.get("files") for state in found])
+    return merged if files is None else {**merged, "files": files}
 
 
 def check_alike(states: list[dict[str, Any]]) -> None:

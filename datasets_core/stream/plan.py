@@ -9,6 +9,7 @@ from typing import Any
 from datasets_core.errors import UnhashableError
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.stream.block_index import BlockIndex
 from datasets_core.stream.error_policy import ErrorPolicy, Ledger, for_reading, under_policy
 from datasets_core.stream.lanes import PlacedLanes
 from datasets_core.stream.made_rows import MadeRows
@@ -234,6 +235,12 @@ class Plan:
         for step in steps:
             node = step.on(node, epoch)
         return node
+
+    def indexes(self) -> list[BlockIndex]:
+        """Of the files that lie in blocks, in order."""
+        source: Any = self.source
+        found: list[BlockIndex] = source.indexes() if hasattr(source, "indexes") else []
+        return found
 
     def with_seed(self, seed: int) -> Plan:
         """The plan with the rows in the order of a drawn seed."""

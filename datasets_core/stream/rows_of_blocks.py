@@ -176,6 +176,10 @@ class RowsOfBlocks(OneOrder):
             blocks[at], inside[at] = found.blocks + (part << 40), found.rows
         return blocks, inside
 
+    def indexes(self) -> list[BlockIndex]:
+        """Those of all files, each once."""
+        return list({id(part.index): part.index for part in self.parts}.values())
+
     # -- reading -------------------------------------------------------------------------------------------------------
 
     def read(self, places: Ints, epochs: Ints | int = 0) -> pa.RecordBatch:
@@ -199,6 +203,9 @@ class RowsOfBlocks(OneOrder):
         found = gathered(blocks, rows, lambda block, inside: reader.rows(_key(block), inside), fit.joined)
         for part in self.parts:
             part.index.is_shown = True
+        for number in np.unique(blocks >> 40).tolist():
+            index, last = self.parts[number].index, blocks[blocks >> 40 == number].max()
+            index.rely(index.owner_of(_key(int(last))[1]) + 1)
         return found
 
     def expect(self, places: Ints, epochs: Ints | int = 0) -> None:
@@ -258,8 +265,7 @@ class RowsOfBlocks(OneOrder):
         if self._own.reader is not None:
             self._own.reader.close()
         self._own.reader = None
-        indexes = {id(part.index): part.index for part in self.parts}
-        forgotten = [index.forget(name) for index in indexes.values()]
+        forgotten = [index.forget(name) for index in self.indexes()]
         return any(forgotten)
 
 

@@ -262,6 +262,10 @@ class RowsOfStreams:
         """The files of all streams that have some."""
         return [name for plan in self.plans for name in files_of(plan.source)]
 
+    def indexes(self) -> list[Any]:
+        """See `Plan.indexes`."""
+        return [index for plan in self.plans for index in plan.indexes()]
+
     def root(self, epoch: int) -> Node:
         """See `Source.root`."""
         names, features = self._form()

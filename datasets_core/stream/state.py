@@ -23,12 +23,14 @@ class Place:
         share: the part of the rows that is read, where others read the rest.
         at: the state of what gives the rows.
         seed: of the order of files, where it was drawn.
+        files: which versions of files were read, where these are elsewhere: see `seen_versions`.
     """
 
     epoch: int
     share: Share | None
     at: Any
     seed: int | None = None
+    files: Any = None
 
 
 def saved(place: Place, signature: list[list[Any]], lanes: int | None = None) -> dict[str, Any]:
@@ -46,6 +48,8 @@ def saved(place: Place, signature: list[list[Any]], lanes: int | None = None) ->
     state = {"version": _VERSION, "plan": signature, "epoch": place.epoch, "share": share, **_folded(place.at)}
     if lanes is not None:
         state["lanes"] = lanes
+    if place.files:
+        state["files"] = place.files
     return state if place.seed is None else {**state, "seed": place.seed}
 
 
@@ -96,7 +100,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
         raise StreamStateError(f"The state says {state.get('lanes')!r} lanes, and this stream has {told}. {_ADVICE}")
     if state["epoch"] < 0:
         raise StreamStateError(f"The state says epoch {state['epoch']}, and epochs are counted from 0. {_ADVICE}")
-    return Place(state["epoch"], _share(state["share"]), place_in(state), state.get("seed"))
+    return Place(state["epoch"], _share(state["share"]), place_in(state), state.get("seed"), state.get("files"))
 
 
 def is_state(found: Any) -> bool:

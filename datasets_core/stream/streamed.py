@@ -20,6 +20,7 @@ from datasets_core.stream.media_decoding import decoding_of
 from datasets_core.stream.node import Node, State, batches
 from datasets_core.stream.plan import Plan, Share
 from datasets_core.stream.rank_lanes import RankLanes
+from datasets_core.stream.seen_versions import check_told, told_by
 from datasets_core.stream.shown import TABLES, Shown
 from datasets_core.stream.source_places import check_place
 from datasets_core.stream.state import Place, own_lanes, read, saved
@@ -174,7 +175,9 @@ class Streamed(Known):
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """The state of a place, which an iteration of the stream reached."""
-        return saved(place, self._signed(), self._lanes)
+        seen = told_by(self._plan.indexes())
+        files = seen if any(count for count, *_ in seen) else None
+        return saved(replace(place, files=files), self._signed(), self._lanes)
 
     @property
     def _lanes(self) -> int | None:
@@ -218,6 +221,9 @@ class Streamed(Known):
             place = replace(place, at=without_counts(place.at))
         if place.seed is not None:
             self._plan = self._plan.with_seed(place.seed)
+        if place.files is not None:
+            check_told(self._plan.indexes(), place.files)
+            place = replace(place, files=None)
         place = self._own(place)
         check_place(self._read_plan.node(place.epoch, worker_share() if self._plan.is_elastic else place.share), place.at)
         return place
