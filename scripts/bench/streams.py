@@ -2,8 +2,9 @@
 
     python scripts/bench/streams.py --peer /path/to/peer-venv/bin/python
 
-Every cell is a process of its own with an empty cache, in which a small local file was streamed before the clock starts, so that
-what is imported late is there.  Implementations take turns, and the median of the times is shown.  The server is on this machine: 25 ms a request, 100 MB/s a connection.
+Every cell is a process of its own with an empty cache, in which a small local file was streamed before the clock starts, so
+that what is imported late is there.  Implementations take turns, and the median of the times is shown.  The server is on this
+machine: 25 ms a request, 100 MB/s a connection.
 """
 
 from __future__ import annotations
