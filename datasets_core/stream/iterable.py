@@ -122,6 +122,7 @@ class IterableDataset(StreamExports, StreamMaking):
         max_buffer_input_shards: int = 10,
         *,
         window_bytes: int | None = None,
+        reshuffle_each_iteration: bool = False,
     ) -> Self:
         """The rows in random order, which depends on the seed and the epoch alone: see `set_epoch`.
 
@@ -138,6 +139,9 @@ class IterableDataset(StreamExports, StreamMaking):
             buffer_size: rows of a window.
             max_buffer_input_shards: has no effect: windows mix all shards.
             window_bytes: decoded bytes of a window of blocks, whatever `buffer_size` says.
+            reshuffle_each_iteration: each further iteration is the next epoch, with another order, and so is each round of a
+                `repeat`; else the order stays until `set_epoch`.  In a `DataLoader` whose workers are made anew for each epoch,
+                call `set_epoch` before each.
 
         >>> stream = IterableDataset.from_dict({"a": range(8)}).shuffle(seed=42)
         >>> sorted(stream["a"]) == list(range(8)), list(stream) == list(stream)
@@ -149,7 +153,8 @@ class IterableDataset(StreamExports, StreamMaking):
         most = settings().stream_window_bytes if window_bytes is None else at_least_one("window_bytes", window_bytes)
         size = at_least_one("buffer_size", buffer_size)
         is_by_bytes = window_bytes is not None
-        return self._then(Shuffle(_seed(seed, generator), size, window_bytes=most, is_by_bytes=is_by_bytes))
+        anew = bool(reshuffle_each_iteration)
+        return self._then(Shuffle(_seed(seed, generator), size, anew, window_bytes=most, is_by_bytes=is_by_bytes))
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Self:
         """One of `num_shards` parts; they have all rows together, and none twice.

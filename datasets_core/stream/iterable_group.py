@@ -153,6 +153,7 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         max_buffer_input_shards: int = 10,
         *,
         window_bytes: int | None = None,
+        reshuffle_each_iteration: bool = False,
     ) -> Self:
         """The rows of every split in random order; see `IterableDataset.shuffle`.
 
@@ -161,7 +162,14 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         [1, 2, 3]
         """
         return self._each(
-            lambda stream: stream.shuffle(seed, generator, buffer_size, max_buffer_input_shards, window_bytes=window_bytes)
+            lambda stream: stream.shuffle(
+                seed,
+                generator,
+                buffer_size,
+                max_buffer_input_shards,
+                window_bytes=window_bytes,
+                reshuffle_each_iteration=reshuffle_each_iteration,
+            )
         )
 
     def select_columns(self, column_names: str | Sequence[str]) -> Self:

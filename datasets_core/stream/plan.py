@@ -169,6 +169,11 @@ class Plan:
         return len(self.steps), node
 
     @property
+    def changes_by_epoch(self) -> bool:
+        """Whether each epoch has its own order, so that each iteration is an epoch of its own."""
+        return self.source.changes_by_epoch or any(isinstance(step, Shuffle) and step.reshuffles for step in self.steps)
+
+    @property
     def num_rows(self) -> int | None:
         """How many rows there are, where arithmetic tells."""
         node = self.node(0)

@@ -220,7 +220,7 @@ class RowsOfStreams:
     @property
     def changes_by_epoch(self) -> bool:
         """See `Source.changes_by_epoch`."""
-        return any(plan.source.changes_by_epoch for plan in self.plans)
+        return any(plan.changes_by_epoch for plan in self.plans)
 
     @property
     def drawn_seed(self) -> int | None:

@@ -393,7 +393,7 @@ class Shuffle(_Whole):
     Attributes:
         seed: decides about the order.
         size: rows of a window; of rows that lie in blocks, those of some blocks if they are more.
-        reshuffles: anew in each round of a repetition.
+        reshuffles: anew in each iteration, and in each round of a repetition.
         window_bytes: decoded bytes of a window of blocks at most.
         is_by_bytes: a window of blocks has so many, whatever its rows are.
     """

@@ -48,8 +48,8 @@ class Streamed(Known):
     def epoch(self) -> int:
         """The epoch, which the order of a shuffled stream depends on.
 
-        It is the one that was chosen last, by `set_epoch` or a state.  Where files are shuffled for each epoch
-        (`shuffle_files=True`), each further iteration is the next one.
+        It is the one that was chosen last, by `set_epoch` or a state.  Where rows are shuffled for each epoch
+        (`shuffle_files=True`, `shuffle(reshuffle_each_iteration=True)`), each further iteration is the next one.
         """
         return self._epoch
 
@@ -123,7 +123,7 @@ class Streamed(Known):
     def _next_place(self) -> Place:
         """Where an iteration from the beginning begins."""
         source, share = self._plan.source, worker_share()
-        epoch = self._epoch + (self._is_begun and source.changes_by_epoch)
+        epoch = self._epoch + (self._is_begun and self._plan.changes_by_epoch)
         at = self._read_plan.node(epoch, share).start
         return Place(epoch, None if self._plan.is_elastic else share, at, source.drawn_seed)
 

@@ -61,7 +61,7 @@ class SplitStream(IterableDataset):
     # -- elements ------------------------------------------------------------------------------------------------------
 
     def __iter__(self) -> RowIterator:
-        if self._reshuffles and self._is_begun and self._loaded is None and not self._plan.source.changes_by_epoch:
+        if self._reshuffles and self._is_begun and self._loaded is None and not self._plan.changes_by_epoch:
             self._epoch += 1
         return super().__iter__()
 

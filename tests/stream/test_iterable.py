@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, Features, IterableDataset, Value
+from datasets_core import Dataset, Features, IterableDataset, Value, interleave_datasets
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, StreamStateError
 
 Row = dict[str, Any]
@@ -397,3 +397,58 @@ def test_no_framework_is_imported_for_a_stream() -> None:
         "assert not {'torch', 'pandas', 'jax', 'tensorflow', 'polars'} & set(sys.modules), sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def _mixed(form: str, *, anew: bool) -> IterableDataset:
+    rows = IterableDataset.from_dict({"a": list(range(60))})
+    if form == "rows that functions leave":
+        rows = rows.filter(_not_of_seven)
+    mixed = rows.shuffle(seed=1, buffer_size=20, reshuffle_each_iteration=anew)
+    if form == "rounds":
+        return mixed.repeat(2)
+    return interleave_datasets([mixed, rows]) if form == "a mixture" else mixed
+
+
+def _not_of_seven(row: Row) -> bool:
+    return bool(row["a"] % 7)
+
+
+FORMS = ["rows", "rows that functions leave", "rounds", "a mixture"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_further_iteration_is_an_epoch_with_its_own_order_where_that_is_wanted(form: str) -> None:
+    stream = _mixed(form, anew=True)
+    epochs = [[row["a"] for row in stream] for _ in range(3)]
+    assert len({tuple(epoch) for epoch in epochs}) == 3 and len({tuple(sorted(epoch)) for epoch in epochs}) == 1
+    stream.set_epoch(stream.epoch)
+    assert [row["a"] for row in stream] == epochs[-1]
+    usual = _mixed(form, anew=False)
+    assert [list(usual) for _ in range(2)] == [list(usual)] * 2 and usual.epoch == 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_state_says_its_epoch_and_goes_on_in_it_and_in_the_next(form: str) -> None:
+    stream = _mixed(form, anew=True)
+    epochs = [[row["a"] for row in stream] for _ in range(3)]
+    for count in (0, 1, 25, len(epochs[1]) - 1, len(epochs[1])):
+        other = _mixed(form, anew=True)
+        list(other)
+        rows = iter(other)
+        head = [next(rows)["a"] for _ in range(count)]
+        state = json.loads(json.dumps(other.state_dict()))
+        again = _mixed(form, anew=True)
+        again.load_state_dict(state)
+        assert state["epoch"] == 1 and head + [row["a"] for row in again] == epochs[1]
+        assert [row["a"] for row in again] == epochs[2]
+
+
+def test_the_rounds_of_a_repetition_and_of_further_iterations_all_differ() -> None:
+    stream = _mixed("rounds", anew=True)
+    rows = [row["a"] for _ in range(2) for row in stream]
+    assert len({tuple(rows[start : start + 60]) for start in range(0, 240, 60)}) == 4
+
+
+def test_a_state_of_the_other_kind_of_shuffle_is_refused() -> None:
+    with pytest.raises(StreamStateError, match="shuffle"):
+        _mixed("rows", anew=False).load_state_dict(_mixed("rows", anew=True).state_dict())

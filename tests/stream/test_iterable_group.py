@@ -84,3 +84,9 @@ def test_workers_and_errors_of_all_splits() -> None:
     for rows in made.on_error("skip").values():
         assert list(rows) == [{"a": 1, "b": 2}]
     assert next(iter(splits.map(lambda row: {"b": 2 // row["a"]}, on_error="null")["test"])) == {"a": 0, "b": None}
+
+
+def test_each_split_is_shuffled_anew_for_each_iteration_where_that_is_wanted() -> None:
+    splits = IterableDatasetDict({"train": IterableDataset.from_dict({"a": list(range(50))})})
+    train = splits.shuffle(seed=1, reshuffle_each_iteration=True)["train"]
+    assert list(train) != list(train) and train.epoch == 1
