@@ -102,8 +102,8 @@ def _started(work: Callable[[], None]) -> int:
     try:
         work()
         os._exit(0)
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
         os._exit(1)
 
 

@@ -50,7 +50,7 @@ class FileCounts:
             return
         self._last = number
         files = slice(number, number + len(rows))
-        if len(rows) == 1 or parts[1] == 0:
+        if len(rows) == 1 or (len(parts) > 1 and parts[1] == 0):
             self._rows[files] += rows
         shares = np.array(rows, np.int64)
         self._sizes[files] += table.nbytes * shares // max(1, int(shares.sum()))

@@ -251,7 +251,8 @@ def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[
 def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], asked: Asked) -> Explanation:
     """What is known of rows that are made while they are read: how many parts there are, and hardly more."""
     shuffle = next((step for step in reversed(steps) if isinstance(step, Shuffle)), None)
-    counts = [job.num_rows() if hasattr(job, "num_rows") else None for job in source.jobs]
+    asked_of: list[Callable[[], int | None] | None] = [getattr(job, "num_rows", None) for job in source.jobs]
+    counts = [None if count is None else count() for count in asked_of]
     known = [count for count in counts if count is not None]
     found = Explanation(
         source=f"A stream of {counted(len(source.jobs), 'part')}, read from the beginning",

@@ -325,10 +325,9 @@ def _counted(delivery: Delivery, seen: int) -> Delivery:
 
 def in_lane(node: Node, lane: int, lanes: int) -> Node | None:
     """A lane of the rows of a node: what is done to rows and batches is done in each; None: something has to see all rows."""
-    own = getattr(node, "lane", None)
-    if callable(own):
-        found: Node | None = own(lane, lanes)
-        return found
+    own: Callable[[int, int], Node | None] | None = getattr(node, "lane", None)
+    if own is not None:
+        return own(lane, lanes)
     if not isinstance(node, _LOCAL) and not getattr(node, "works_in_lanes", False):
         return None
     step: Any = node

@@ -405,9 +405,9 @@ class Rounds:
 
 def in_turn(node: Node, turn: int) -> Node:
     """A node whose rows, where their order changes by epoch, stand in that of this turn."""
-    if hasattr(node, "in_turn"):  # Ordered, and several nodes as one
-        found: Node = node.in_turn(turn)
-        return found
+    own: Callable[[int], Node] | None = getattr(node, "in_turn", None)
+    if own is not None:  # Ordered, and several nodes as one
+        return own(turn)
     if isinstance(node, MadeRows):
         return node
     if isinstance(node, Rounds):

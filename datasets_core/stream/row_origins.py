@@ -69,13 +69,14 @@ class FileTable:
         ['26c3dfab551cc39a0000000000000001', '26c3dfab551cc39a00000000000000ff']
         """
         each = zip(origins.files.tolist(), origins.rows.tolist(), strict=True)
-        digests = {file: self._digest(origins.names[file]) for file in set(origins.files.tolist())}
+        numbers: set[int] = set(origins.files.tolist())
+        digests = {number: self._digest(origins.names[number]) for number in numbers}
         return [f"{digests[file]}{row:016x}" for file, row in each]
 
     def _digest(self, name: str) -> str:
         if self._digests is None:
             names = list(dict.fromkeys(self._names()))
-            self._digests = {name: _digest(identity) for name, identity in zip(names, file_identities(names), strict=True)}
+            self._digests = dict(zip(names, map(_digest, file_identities(names)), strict=True))
         found = self._digests.get(name)
         if found is None:  # no file of a list: a part of a generator, say
             found = self._digests[name] = _digest(file_identities([name])[0])

@@ -31,17 +31,20 @@ def check_place(node: Node, at: Any) -> None:
                 raise StreamStateError(_behind_lane(lane, [given, *stood], None))
             check_place(node.lane_node(lane), stood[0])
         return
-    found, stood = node, at
+    found: Any = node
+    stood = at
     while not isinstance(found, (Ordered, MadeRows)) and hasattr(found, "below"):
         if found.start != found.below.start and isinstance(stood, (list, tuple)) and stood:
             stood = stood[0]
         found = found.below
     if isinstance(found, (PlacedLanes, LanesInTurn)):
         return
-    if hasattr(found, "places_of"):  # several nodes as one
-        places = found.places_of(stood)
+    places_of: Any = getattr(found, "places_of", None)
+    if places_of is not None:  # several nodes as one
+        places = places_of(stood)
         if places is None:
-            check_at(at, None)
+            check_at(stood, found.start)
+            raise StreamStateError(f"The state says that it stands at {at!r}, where this stream has no place.")
         for inner, place in places:
             check_place(inner, place)
         return
