@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,10 +9,12 @@ from typing import Any
 
 from datasets_core.fetch.range_file import RangeFile
 
+from ._window import Sought
+
 _MOST_STRETCHES = 4096
 
 
-class Sparse(io.RawIOBase):
+class Sparse(Sought):
     """The bytes of a file in which one may seek.
 
     Args:
@@ -26,7 +26,6 @@ class Sparse(io.RawIOBase):
     def __init__(self, ranges: RangeFile, stretch: int = 0, ends: Sequence[int] = ()) -> None:
         self._ranges, self._stretch, self._ends = ranges, stretch, sorted(ends)
         self._size = ranges.version().size
-        self._at = 0
         self._held: list[tuple[int, memoryview]] = []
 
     @contextmanager
@@ -39,23 +38,6 @@ class Sparse(io.RawIOBase):
         finally:
             ours = {id(view) for _, view in given}
             self._held = [each for each in self._held if id(each[1]) not in ours]
-
-    def readable(self) -> bool:
-        """See `io.RawIOBase.readable`."""
-        return True
-
-    def seekable(self) -> bool:
-        """See `io.RawIOBase.seekable`."""
-        return True
-
-    def tell(self) -> int:
-        """See `io.RawIOBase.tell`."""
-        return self._at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """See `io.RawIOBase.seek`."""
-        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
-        return self._at
 
     def read(self, size: int = -1, /) -> Any:
         """The next bytes, which are not copied where they are at hand."""

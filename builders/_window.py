@@ -9,7 +9,31 @@ from typing import Any
 from ._source import Source
 
 
-class Window(io.RawIOBase):
+class Sought(io.RawIOBase):
+    """A file that knows its size and the place that is read next: who reads derives from it."""
+
+    _size: int
+    _at = 0
+
+    def readable(self) -> bool:
+        """See `io.RawIOBase.readable`."""
+        return True
+
+    def seekable(self) -> bool:
+        """See `io.RawIOBase.seekable`."""
+        return True
+
+    def tell(self) -> int:
+        """See `io.RawIOBase.tell`."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """See `io.RawIOBase.seek`."""
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+
+class Window(Sought):
     """The bytes of a file that comes from elsewhere, as a file in which one may seek.
 
     Args:
@@ -19,8 +43,7 @@ class Window(io.RawIOBase):
     def __init__(self, source: Source) -> None:
         assert source.remote is not None
         self._data: Any = source.remote.open("rb")
-        self._size: int = self._data.seek(0, os.SEEK_END)
-        self._at = 0
+        self._size = self._data.seek(0, os.SEEK_END)
         self._start, self._held = 0, memoryview(b"")
 
     def load(self, start: int, stop: int) -> None:
@@ -28,19 +51,6 @@ class Window(io.RawIOBase):
         self._held = memoryview(b"")
         self._data.seek(start)
         self._start, self._held = start, memoryview(self._data.read(max(0, stop - start)))
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
-        return self._at
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer).cast("B")

@@ -88,16 +88,18 @@ def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def range_server() -> Iterator[Any]:
+def range_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A server that gives parts of files, counts requests and bytes, and fails as it is told (see `range_server.py`).
 
     `range_server.serve(folder)` and `range_server.put("a.csv", data)` give URLs, `range_server.requests` and `.num_bytes` what
-    was asked for and sent, and `range_server.fail("a.csv", "drop", after=1000)` is a fault of the next answer.
+    was asked for and sent, and `range_server.fail("a.csv", "drop", after=1000)` is a fault of the next answer.  What is saved
+    of files is the test's own: another server may have had the same address before.
     """
     if "range_server" not in sys.modules:
         spec = spec_from_file_location("range_server", Path(__file__).with_name("range_server.py"))
         assert spec is not None and spec.loader is not None
         sys.modules["range_server"] = module_from_spec(spec)
         spec.loader.exec_module(sys.modules["range_server"])
-    with sys.modules["range_server"].serving() as server:
+    cache = str(tmp_path_factory.mktemp("ranges"))
+    with config.using(cache_dir=cache), sys.modules["range_server"].serving() as server:
         yield server

@@ -13,7 +13,7 @@ from datasets_core.building.sink import check_columns
 from datasets_core.config import settings
 from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, DatasetGenerationError
 from datasets_core.features.cast import cast_table
-from datasets_core.features.merge import merge_schemas
+from datasets_core.features.merge import is_held, merge_schemas
 from datasets_core.features.schema import Features
 
 _MOST_ROWS = 1024
@@ -116,7 +116,7 @@ class LiveTables:
             wider = merge_schemas(known, new)
         except CastError as error:
             raise self.changed(self._label, row, what) from error
-        if not all(_holds(field.type, wider.field(field.name).type) for field in known):
+        if not all(is_held(field.type, wider.field(field.name).type) for field in known):
             raise self.changed(self._label, row, what)
         self._know(Features.from_arrow_schema(wider))
 
@@ -131,16 +131,3 @@ class LiveTables:
             "Give features= with the types of all columns, or leave streaming=True out.",
             row=row,
         )
-
-
-def _holds(narrow: pa.DataType, wide: pa.DataType) -> bool:
-    """Whether values are the same in a wider type."""
-    if narrow.equals(wide) or pa.types.is_null(narrow):
-        return True
-    numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (narrow, wide)]
-    if all(numbers):
-        return True
-    if pa.types.is_struct(narrow) and pa.types.is_struct(wide):
-        return all(_holds(field.type, wide.field(field.name).type) for field in narrow)
-    lists = [pa.types.is_list(kind) or pa.types.is_large_list(kind) for kind in (narrow, wide)]
-    return all(lists) and _holds(narrow.value_type, wide.value_type)

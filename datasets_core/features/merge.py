@@ -285,3 +285,20 @@ _MIXED: dict[tuple[str, str], _Join] = {  # the kinds in alphabetical order
     ("decimal", "integer"): _decimal_and_integer,
     ("date", "timestamp"): _date_and_timestamp,
 }
+
+
+def is_held(narrow: pa.DataType, wide: pa.DataType) -> bool:
+    """Whether values are the same in a wider type.
+
+    >>> is_held(pa.int32(), pa.int64()), is_held(pa.int32(), pa.string())
+    (True, False)
+    """
+    if narrow.equals(wide) or types.is_null(narrow):
+        return True
+    numbers = [types.is_integer(kind) or types.is_floating(kind) for kind in (narrow, wide)]
+    if all(numbers):
+        return True
+    if types.is_struct(narrow) and types.is_struct(wide):
+        return all(is_held(field.type, wide.field(field.name).type) for field in narrow)
+    lists = [types.is_list(kind) or types.is_large_list(kind) for kind in (narrow, wide)]
+    return all(lists) and is_held(narrow.value_type, wide.value_type)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError
 from datasets_core.features.cast import cast_table
-from datasets_core.features.merge import merge_schemas
+from datasets_core.features.merge import is_held, merge_schemas
 from datasets_core.features.schema import Features
 from datasets_core.stream.block_files import BlockFile
 
@@ -156,20 +156,3 @@ class BlockFit:
         if not self._others or schema.equals(self._schema):
             return None
         return next((features for known, features in self._others if known.equals(schema)), None)
-
-
-def is_held(narrow: pa.DataType, wide: pa.DataType) -> bool:
-    """Whether values are the same in a wider type.
-
-    >>> is_held(pa.int32(), pa.int64()), is_held(pa.int32(), pa.string())
-    (True, False)
-    """
-    if narrow.equals(wide) or pa.types.is_null(narrow):
-        return True
-    numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (narrow, wide)]
-    if all(numbers):
-        return True
-    if pa.types.is_struct(narrow) and pa.types.is_struct(wide):
-        return all(is_held(field.type, wide.field(field.name).type) for field in narrow)
-    lists = [pa.types.is_list(kind) or pa.types.is_large_list(kind) for kind in (narrow, wide)]
-    return all(lists) and is_held(narrow.value_type, wide.value_type)

@@ -144,8 +144,23 @@ class Changed(_RowByRow):
         return Outcome(block, None, failures.rows)
 
 
+class _Asked:
+    """What steps have in common that ask a function which rows stay."""
+
+    __slots__ = ()
+    function: Function
+
+    @property
+    def _pool(self) -> WorkerPool | None:
+        return self.function.pool
+
+    @property
+    def _label(self) -> str:
+        return self.function.name
+
+
 @dataclass(frozen=True, slots=True)
-class Filtered(_RowByRow):
+class Filtered(_Asked, _RowByRow):
     """The rows for which a function says something true of each.
 
     Attributes:
@@ -156,14 +171,6 @@ class Filtered(_RowByRow):
     function: Function
     guard: Guard | None = None
     ahead: int = 0
-
-    @property
-    def _pool(self) -> WorkerPool | None:
-        return self.function.pool
-
-    @property
-    def _label(self) -> str:
-        return self.function.name
 
     def _made(self, delivery: Delivery, failures: Failures) -> Outcome:
         rows = self.function.kept_rows(delivery.block, delivery.numbers, failures, is_batched=False)
@@ -267,7 +274,7 @@ def _rest(delivery: Delivery, outcome: Outcome, done: int, count: int, failed: i
 
 
 @dataclass(frozen=True, slots=True)
-class FilteredByBatch(Batchwise):
+class FilteredByBatch(_Asked, Batchwise):
     """The rows for which a function says something true, asked about `size` rows at once."""
 
     below: Node
@@ -275,14 +282,6 @@ class FilteredByBatch(Batchwise):
     function: Function
     guard: Guard | None = None
     ahead: int = 0
-
-    @property
-    def _pool(self) -> WorkerPool | None:
-        return self.function.pool
-
-    @property
-    def _label(self) -> str:
-        return self.function.name
 
     def _called(self, delivery: Delivery) -> Outcome:
         rows = self.function.kept_rows(delivery.block, delivery.numbers, is_batched=True)
