@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from datasets_core import load as load
     from datasets_core import logging as logging
     from datasets_core import progress as progress
+    from datasets_core import records as records
+    from datasets_core import slim as slim
     from datasets_core import tfds as tfds
     from datasets_core.building.beam import BeamBasedBuilder as BeamBasedBuilder
     from datasets_core.building.builder import ArrowBasedBuilder as ArrowBasedBuilder
@@ -190,6 +192,8 @@ _HOMES = {
     "split_for_jax_process": "datasets_core.distributed",
     "split_for_process": "datasets_core.distributed",
     "split_for_torch_process": "datasets_core.distributed",
+    "records": "datasets_core.records",
+    "slim": "datasets_core.slim",
     "tfds": "datasets_core.tfds",
 }
 

@@ -180,6 +180,19 @@ class EmptySplitError(DatasetsCoreError, ValueError):
         super().__init__(f"Split {spec!r} of {dataset} corresponds to no rows. Ask for some, or leave read_config= out.")
 
 
+class OutOfRangeError(DatasetsCoreError, EOFError):
+    """A provider or a queue has given all its samples.
+
+    Args:
+        name: what was asked.
+        num_samples: how many it gave.
+    """
+
+    def __init__(self, name: str, *, num_samples: int) -> None:
+        self.name, self.num_samples = name, num_samples
+        super().__init__(f"{name} has given all its {num_samples:,} samples. Give num_epochs=None for passes without end.")
+
+
 class RowIndexError(DatasetsCoreError, IndexError):
     """A row number outside the dataset."""
 
@@ -499,6 +512,45 @@ class FileFormatError(DatasetBuildError, ValueError):
         self.path, self.reason, self.line, self.row, self.advice = path, reason, line, row, advice
         where = f", line {line}" if line is not None else f", row {row}" if row is not None else ""
         super().__init__(f"{path}{where}: {reason}. {advice or 'Mend the file, or leave it out of data_files'}.")
+
+
+class DamagedRecordError(FileFormatError):
+    """A record file is damaged: the records before are good, and were given.
+
+    Args:
+        path: the file or URL as the user knows it.
+        damage: `"length CRC"`, `"data CRC"`, `"cut in header"`, `"cut in data"`, `"cut gzip"`, `"damaged gzip"` (or zlib).
+        record: number of the record, from 0.
+        offset: the byte of the file, once it is decompressed, at which the record's frame begins.
+        reason: what was found, without a final stop.
+        advice: one thing to do.
+    """
+
+    def __init__(self, path: str, damage: str, *, record: int, offset: int, reason: str, advice: str | None = None) -> None:
+        self.damage, self.record, self.offset = damage, record, offset
+        advice = advice or "Fetch or write the file again; what stands before this record is good"
+        super().__init__(path, f"record {record:,} at byte {offset:,} is damaged ({damage}): {reason}", advice=advice)
+        self.reason, self.row = reason, record
+
+
+class ExampleError(FileFormatError):
+    """A record that is no such message, or not of the features that are asked for.
+
+    Args:
+        path: the file or URL as the user knows it.
+        reason: what was found, without a final stop.
+        record: number of the record, from 0; None of a message that stands alone.
+        key: the feature that it is about.
+        advice: one thing to do.
+    """
+
+    def __init__(
+        self, path: str, reason: str, *, record: int | None = None, key: str | None = None, advice: str | None = None
+    ) -> None:
+        self.record, self.key = record, key
+        where = ("" if record is None else f"record {record:,}: ") + ("" if key is None else f"feature {key!r} ")
+        super().__init__(path, f"{where}{reason}", advice=advice or "Mend the record, or the features that are asked for")
+        self.reason, self.row = reason, record
 
 
 class DatasetGenerationError(DatasetBuildError):

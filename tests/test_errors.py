@@ -35,6 +35,9 @@ SAMPLES = [
     errors.HubUnreachableError("hf://datasets/org/name", "no connection", repo_id="org/name", revision="main"),
     errors.EmptyRepositoryError("org/name", revision="main"),
     errors.PushConflictError("org/name", "was pushed to by others 5 times in a row", "Push again"),
+    errors.DamagedRecordError("a.tfrecord", "data CRC", record=7, offset=1234, reason="it is 0x1, and 0x2 is recorded"),
+    errors.ExampleError("a.tfrecord", "has 3 values where 4 are needed", record=7, key="box"),
+    errors.OutOfRangeError("provider of 3 files", num_samples=9),
     errors.DuplicateKeysError("k1", split="train", places=["row 3", "row 9"]),
 ]
 

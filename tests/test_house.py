@@ -13,7 +13,7 @@ FLOORS = {
     "errors": 0, "exceptions": 0, "config": 0, "_lazy": 0, "_version": 0, "files": 0, "redact": 0, "optional": 0, "due": 0,
     "features": 1, "progress": 1, "logging": 1,
     "meta": 2, "format": 2, "engines": 2, "fetch": 2,
-    "store": 3,
+    "store": 3, "records": 3,
     "rows": 4, "publish": 4,
     "results": 5, "stream": 5,
     "transforms": 6, "columns": 6, "selection": 6, "exchange": 6, "insight": 6, "search": 6,
@@ -23,7 +23,7 @@ FLOORS = {
     "confine": 10,
     "resolve": 11, "builders": 11,
     "load": 12, "locks": 12, "inspect": 12, "distributed": 12,
-    "cli": 13, "tfds": 13, "__main__": 14,
+    "cli": 13, "tfds": 13, "slim": 13, "__main__": 14,
 }  # fmt: skip
 
 OWNERS = {
@@ -36,6 +36,7 @@ OWNERS = {
     "loky": {"datasets_core.engines.local"},
     "cloudpickle": {"datasets_core.engines.local"},
     "obstore": {"datasets_core.fetch.obstore_ranges"},
+    "google_crc32c": {"datasets_core.records.crc32c"},
 }
 
 EVERYWHERE_LAZY = {"pandas", "torch", "tensorflow", "jax", "polars", "zstandard", "lz4"}

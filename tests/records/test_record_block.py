@@ -1,0 +1,20 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core.records import RecordBlock
+
+
+@given(st.lists(st.binary(max_size=20), max_size=12), st.integers(0, 12), st.integers(0, 12))
+def test_a_block_gives_its_records_and_its_slices_theirs(records: list[bytes], start: int, stop: int) -> None:
+    block = RecordBlock.of(records, first=5, name="a.tfrecord")
+    part = block[start:stop]
+    assert list(block) == records
+    assert list(part) == records[start:stop]
+    assert (part.first, part.name) == (5 + min(start, len(records)), "a.tfrecord")
+    assert block.num_bytes == sum(map(len, records))
+
+
+def test_steps_are_refused() -> None:
+    with pytest.raises(ValueError, match="steps of 2"):
+        RecordBlock.of([b"a"])[::2]
