@@ -253,6 +253,14 @@ class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
         super().__init__(f"{str(name)!r} is no column of the dataset. Columns: {_names(self.known)}.")
 
 
+class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
+    """An item that a decoder or a provider does not have."""
+
+    def __init__(self, item: object, *, known: Iterable[str]) -> None:
+        self.item, self.known = item, tuple(known)
+        super().__init__(f"{str(item)!r} is no item. Items: {_names(self.known)}.")
+
+
 class ReferenceSyntaxError(ConfigurationError):
     """A dataset reference, or a version in one, that does not parse."""
 
