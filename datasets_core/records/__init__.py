@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from datasets_core.records.parsed_values import RaggedValue as RaggedValue
     from datasets_core.records.parsed_values import SparseValue as SparseValue
     from datasets_core.records.record_block import RecordBlock as RecordBlock
+    from datasets_core.records.sequence_wire import decode_sequence_examples as decode_sequence_examples
+    from datasets_core.records.wire import Feature as Feature
+    from datasets_core.records.wire import decode_example as decode_example
+    from datasets_core.records.wire import decode_sequence_example as decode_sequence_example
+    from datasets_core.records.wire_columns import decode_examples as decode_examples
+    from datasets_core.records.wire_values import SequenceColumn as SequenceColumn
+    from datasets_core.records.wire_values import WireColumn as WireColumn
 
 _HOMES = {
     "FixedLenFeature": "datasets_core.records.feature_specs",
@@ -26,6 +33,13 @@ _HOMES = {
     "RaggedValue": "datasets_core.records.parsed_values",
     "SparseValue": "datasets_core.records.parsed_values",
     "RecordBlock": "datasets_core.records.record_block",
+    "Feature": "datasets_core.records.wire",
+    "decode_example": "datasets_core.records.wire",
+    "decode_sequence_example": "datasets_core.records.wire",
+    "WireColumn": "datasets_core.records.wire_values",
+    "SequenceColumn": "datasets_core.records.wire_values",
+    "decode_examples": "datasets_core.records.wire_columns",
+    "decode_sequence_examples": "datasets_core.records.sequence_wire",
 }
 
 __getattr__, __dir__ = attach(__name__, _HOMES)
