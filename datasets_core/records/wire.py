@@ -211,6 +211,8 @@ def raw_sequence_example(
     context: RawFeatures = {}
     lists: RawLists = {}
     try:
+        if rules == "tensorflow":
+            return _tensorflow_sequence_example(data, keys, list_keys)
         for tag, start, stop in _fields(data, 0, len(data)):
             if tag == _FIRST:
                 _read_features(data, start, stop, context)
@@ -412,11 +414,10 @@ def _tensorflow_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatu
     found: RawFeatures = {key: RawFeature() for key, _, _ in entries if keys is None or key in keys}
     for key, start, stop in reversed(entries):
         if key in found and start < stop:
-            kind = KINDS.get(data[start])
-            if kind is None:
+            if data[start] not in KINDS:
                 raise Malformed(f"the feature at byte {start:,} begins with {data[start]}, which is no list")
             if found[key].kind is None:
-                _TENSORFLOW_LIST[kind](data, *_limit(data, start + 1, stop), found[key].of(kind))
+                _tensorflow_values(data, start, stop, found[key])
     return found
 
 
@@ -457,41 +458,111 @@ def _tensorflow_entry(data: bytes, at: int, end: int) -> tuple[tuple[bytes, int,
     return (key, *feature), at
 
 
-def _tensorflow_strings(data: bytes, at: int, end: int, feature: RawFeature) -> None:
+def _tensorflow_sequence_example(
+    data: bytes, keys: Collection[bytes] | None, list_keys: Collection[bytes] | None
+) -> tuple[RawFeatures, RawLists]:
+    found: tuple[dict[bytes, bytes], dict[bytes, bytes]] = {}, {}
+    at, end = 0, len(data)
     while at < end:
-        start, at = _piece(data, _expected(data, at, end, _FIRST), end)
-        feature.strings.append(data[start:at])
+        if data[at] not in (_FIRST, _SECOND):
+            at = _behind_unknown(data, at, end)
+            continue
+        entries = found[data[at] == _SECOND]
+        at, stop = _limit(data, at + 1, end)
+        while at < stop:
+            at, behind = _limit(data, _expected(data, at, stop, _FIRST), stop)
+            start, at = _piece(data, _expected(data, at, behind, _FIRST), behind)
+            key = data[start:at]
+            start, at = _piece(data, _expected(data, at, behind, _SECOND), behind)
+            entries[key] = data[start:at]
+            if at != behind:
+                raise Malformed(f"the entry has more than a key and a value at byte {at:,}")
+    context, lists = found
+    return (
+        {key: _tensorflow_feature(feature) for key, feature in context.items() if keys is None or key in keys},
+        {key: _tensorflow_steps(steps) for key, steps in lists.items() if list_keys is None or key in list_keys},
+    )
 
 
-def _tensorflow_floats(data: bytes, at: int, end: int, feature: RawFeature) -> None:
-    if at >= end:
-        return
-    if data[at] == _FIRST:
-        size, at = _varint(data, at + 1, end)
-        size &= 0xFFFFFFFC  # what does not fill a float is not looked for
-        if at + size > end:
-            raise Malformed(f"{size:,} bytes of floats at byte {at:,} end behind the {end:,} that there are")
-        feature.floats += data[at : at + size]
-        return
-    _expected(data, at, end, _FIRST_FIXED)
-    for start in range(at, at + (end - at) // 5 * 5, 5):
-        value = _expected(data, start, end, _FIRST_FIXED)
-        feature.floats += data[value : value + 4]
+def _tensorflow_feature(data: bytes) -> RawFeature:
+    """The feature of a context."""
+    feature = RawFeature()
+    if data:
+        _tensorflow_values(data, 0, len(data), feature, is_step=True)
+    return feature
 
 
-def _tensorflow_ints(data: bytes, at: int, end: int, feature: RawFeature) -> None:
-    if at >= end:
-        return
-    is_packed = data[at] == _FIRST
-    if is_packed:
-        at, end = _limit(data, at + 1, end)
+def _tensorflow_steps(data: bytes) -> list[RawFeature]:
+    """The steps of a feature list, which are of one kind."""
+    steps: list[RawFeature] = []
+    at, end = 0, len(data)
     while at < end:
-        value, at = _varint(data, at if is_packed else _expected(data, at, end, _FIRST_VARINT), end)
+        size, at = _varint(data, _expected(data, at, end, _FIRST), end)
+        size &= 0xFFFFFFFF
+        feature = RawFeature()
+        if size:
+            stop = at + size if size <= _LONGEST and at + size < end else end
+            # Where TensorFlow leaves bytes of a step unread, it takes them for the next one.
+            at = _tensorflow_values(data, at, stop, feature, is_step=True)
+        steps.append(feature)
+    if len({step.kind for step in steps if step.kind is not None}) > 1:
+        raise Malformed("the steps of a feature list are of several kinds")
+    return steps
+
+
+def _tensorflow_values(data: bytes, at: int, end: int, feature: RawFeature, *, is_step: bool = False) -> int:
+    """Reads the list with which a feature begins, and tells where it stopped.
+
+    Args:
+        data: the message.
+        at: where the feature begins.
+        end: where it ends.
+        feature: what takes the values.
+        is_step: whether TensorFlow's parser of SequenceExamples reads it, which takes no floats that are cut, nor a list.
+    """
+    kind = KINDS.get(data[at]) if at < end else None
+    if kind is None:
+        raise Malformed(f"the feature at byte {at:,} begins with what is no list")
+    values = feature.of(kind)
+    size = _varint(data, at + 1, end)[0] & 0xFFFFFFFF
+    at, stop = _limit(data, at + 1, end)
+    if kind == "bytes":
+        while at < stop:
+            start, at = _piece(data, _expected(data, at, stop, _FIRST), stop)
+            values.strings.append(data[start:at])
+        return at
+    if not size:
+        return at
+    single = _FIRST_FIXED if kind == "float" else _FIRST_VARINT
+    if at < stop and data[at] == _FIRST:
+        return _tensorflow_packed(data, at + 1, stop, values, is_step)
+    if is_step and at >= stop:
+        raise Malformed(f"the list at byte {at:,} is cut")
+    while at < stop:
+        at = _tensorflow_number(data, _expected(data, at, stop, single), stop, values)
+    return at
+
+
+def _tensorflow_number(data: bytes, at: int, end: int, feature: RawFeature) -> int:
+    if feature.kind == "int64":
+        value, at = _varint(data, at, end)
         feature.ints.append(_signed(value))
+        return at
+    if at + 4 > end:
+        raise Malformed(f"the float at byte {at:,} is cut")
+    feature.floats += data[at : at + 4]
+    return at + 4
 
 
-_TENSORFLOW_LIST: dict[Kind, Callable[[bytes, int, int, RawFeature], None]] = {
-    "bytes": _tensorflow_strings,
-    "float": _tensorflow_floats,
-    "int64": _tensorflow_ints,
-}
+def _tensorflow_packed(data: bytes, at: int, end: int, feature: RawFeature, is_step: bool) -> int:
+    if feature.kind == "int64" or is_step:
+        at, stop = _limit(data, at, end)
+        while at < stop:
+            at = _tensorflow_number(data, at, stop, feature)
+        return at
+    size, at = _varint(data, at, end)
+    size &= 0xFFFFFFFC  # what does not fill a float is not looked for
+    if at + size > end:
+        raise Malformed(f"{size:,} bytes of floats at byte {at:,} end behind the {end:,} that there are")
+    feature.floats += data[at : at + size]
+    return at + size
