@@ -12,13 +12,14 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features import fixed_shape as library_arrays
 from datasets_core.features.base import FeatureType, List, Value
 from datasets_core.features.fixed_shape import FixedShape
+from datasets_core.features.kind_marks import is_optional
 from datasets_core.features.labels import ClassLabel as LibraryClassLabel
 from datasets_core.features.schema import Features
 from datasets_core.features.translation import Translation as LibraryTranslation
 from datasets_core.features.translation import TranslationVariableLanguages as LibraryTranslationVariableLanguages
 from datasets_core.features.values import encode_value
 from datasets_core.scripting.tf_dtypes import TYPES
-from datasets_core.tfds.kinds import feature_of, is_optional, np_dtype_of, shape_of
+from datasets_core.tfds.kinds import feature_of, np_dtype_of, shape_of
 
 _SETTABLE = ("names", "num_classes")
 _OF_ELEMENTS = frozenset({"int2str", "items", "keys", "languages", "num_classes", "str2int", "values"})

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from datasets_core.features.base import FeatureType, List
+from datasets_core.features.kind_marks import AUDIO, kind_of
 from datasets_core.features.labels import ClassLabel
 from datasets_core.optional import needed
-from datasets_core.tfds.features import AUDIO
 from datasets_core.tfds.image_arrays import ImageArray
-from datasets_core.tfds.kinds import kind_of
 from datasets_core.tfds.numpy_elements import as_numpy
 
 Show = Callable[[Any], str]

@@ -16,6 +16,8 @@ import numpy as np
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Feature, FeatureType, List, Value
 from datasets_core.features.fixed_shape import FixedShape
+from datasets_core.features.kind_marks import AUDIO, BOX, DATASET, VIDEO, audio_id, box_id, kind_of
+from datasets_core.features.kind_marks import optional as optional_of
 from datasets_core.features.labels import ClassLabel as LibraryClassLabel
 from datasets_core.features.schema import Features
 from datasets_core.features.translation import Translation as LibraryTranslation
@@ -25,12 +27,10 @@ from datasets_core.tfds.connectors import FeaturesDict, ListColumns, ListFeature
 from datasets_core.tfds.connectors import Translation as Languages
 from datasets_core.tfds.connectors import TranslationVariableLanguages as VariableLanguages
 from datasets_core.tfds.image_arrays import ImageArray
-from datasets_core.tfds.kinds import dtype_name, kind_of, tensor_of
-from datasets_core.tfds.kinds import optional as optional_of
+from datasets_core.tfds.kinds import dtype_name, tensor_of
 
 Image = ImageArray
 DocArg = Any
-AUDIO, BOX, DATASET, VIDEO = "tfds audio", "tfds bbox", "tfds dataset", "tfds video"
 
 
 class Documentation(NamedTuple):
@@ -238,7 +238,7 @@ class Audio(metaclass=_Made):
     ) -> Any:
         """The feature."""
         inner = tensor_of(tuple(shape)[1:], dtype)
-        return list_of(inner, id=AUDIO if sample_rate is None else f"{AUDIO} {sample_rate}", kind=TensorList)
+        return list_of(inner, id=audio_id(sample_rate), kind=TensorList)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -283,7 +283,7 @@ class BBoxFeature(metaclass=_Made):
     def __new__(cls, *, doc: object = None, bbox_format: Any = BBoxFormat.REL_YXYX) -> Any:
         """The feature."""
         form = None if bbox_format is None else BBoxFormat(bbox_format)
-        return list_of(Value("float32"), 4, BOX if form is BBoxFormat.REL_YXYX else f"{BOX} {form and form.value}", TensorList)
+        return list_of(Value("float32"), 4, box_id(form and form.value), TensorList)
 
     @staticmethod
     def is_one(feature: Any) -> bool:

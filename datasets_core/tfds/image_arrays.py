@@ -11,12 +11,9 @@ import numpy as np
 
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.image import Image
+from datasets_core.features.kind_marks import IMAGE_DTYPES, IMAGE_MODES, image_id, image_mode, told_image
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.optional import needed
-
-_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
-_DTYPES = ("uint8", "uint16", "float32")
-_WRITTEN = "tfds"  # how the id of an image begins that says more than its mode
 
 
 class ImageArray(Image):
@@ -57,19 +54,15 @@ class ImageArray(Image):
         kind = np.dtype(np.uint8 if dtype is None else getattr(dtype, "as_numpy_dtype", dtype))
         if len(sizes) != 3 or not all(size is None or isinstance(size, int) for size in sizes):
             raise ConfigurationError(f"shape={shape!r} is no shape of an image. Give (height, width, channels).")
-        if sizes[2] not in (None, *_MODES):
+        if sizes[2] not in (None, *IMAGE_MODES):
             raise ConfigurationError(
                 f"An image has 1 to 4 channels, and shape={shape!r} has {sizes[2]}. Use Tensor for others."
             )
-        if kind.name not in _DTYPES:
-            raise ConfigurationError(f"An image cannot be of {kind.name}. Types: {', '.join(_DTYPES)}.")
+        if kind.name not in IMAGE_DTYPES:
+            raise ConfigurationError(f"An image cannot be of {kind.name}. Types: {', '.join(IMAGE_DTYPES)}.")
         if encoding_format not in (None, "png", "jpeg"):
             raise ConfigurationError(f"encoding_format={encoding_format!r} is unknown. Formats: 'png', 'jpeg'.")
-        is_told = kind == np.uint8 and sizes[:2] == (None, None)
-        super().__init__(
-            mode=_MODES.get(sizes[2]) if kind == np.uint8 and sizes[2] is not None else None,
-            id=None if is_told else f"{_WRITTEN} {'x'.join(map(str, sizes))} {kind.name}",
-        )
+        super().__init__(mode=image_mode(sizes, kind.name), id=image_id(sizes, kind.name))
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "np_dtype", kind)
         object.__setattr__(self, "is_skipped", False)
@@ -84,12 +77,10 @@ class ImageArray(Image):
         """
         if isinstance(image, ImageArray):
             return image
-        words = (image.id or "").split()
-        if len(words) in (3, 5) and words[0] == _WRITTEN:
-            return cls(
-                shape=tuple(None if size == "None" else int(size) for size in words[1].split("x")), dtype=words[2]
-            ).named(image.id)
-        channels = next((count for count, mode in _MODES.items() if mode == image.mode), None)
+        told = told_image(image.id)
+        if told is not None:
+            return cls(shape=told[0], dtype=told[1]).named(image.id)
+        channels = next((count for count, mode in IMAGE_MODES.items() if mode == image.mode), None)
         return cls(shape=(None, None, channels)).named(image.id)
 
     def named(self, id: str | None) -> ImageArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,11 +10,10 @@ import pyarrow as pa
 
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
-from datasets_core.features.fixed_shape import Array2D, Array3D, Array4D, Array5D, FixedShape
+from datasets_core.features.fixed_shape import FixedShape
+from datasets_core.features.kind_marks import array_feature
 from datasets_core.tfds.image_arrays import ImageArray
 
-_FIXED: dict[int, Any] = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
-_OPTIONAL = "tfds optional"
 _STRINGS = {"str", "string", "object", "str_", "unicode"}
 
 
@@ -91,15 +89,7 @@ def tensor_of(shape: Any, dtype: Any) -> Feature:
         ConfigurationError: a shape or a dtype that means nothing.
     """
     name = dtype_name(dtype)
-    sizes = _sizes(shape)
-    is_fixed = all(size is not None for size in sizes[1:])
-    if len(sizes) in _FIXED and is_fixed and name not in ("string", "binary"):
-        made: Feature = _FIXED[len(sizes)](shape=sizes, dtype=name)
-        return made
-    feature: Feature = Value(name)
-    for size in reversed(sizes):
-        feature = List(feature, length=-1 if size is None else size)
-    return feature
+    return array_feature(_sizes(shape), name)
 
 
 def _sizes(shape: Any) -> tuple[int | None, ...]:
@@ -155,35 +145,3 @@ def np_dtype_of(feature: FeatureType) -> Any:
     arrow_type = feature_to_arrow(feature)
     is_plain = pa.types.is_integer(arrow_type) or pa.types.is_floating(arrow_type) or pa.types.is_boolean(arrow_type)
     return np.dtype(arrow_type.to_pandas_dtype()) if is_plain else np.dtype(object)
-
-
-def optional(feature: FeatureType) -> FeatureType:
-    """The same feature, of which a row may hold None: its `id` ends with a word that says so; of a dict, all that it holds.
-
-    >>> is_optional(optional({"a": Value("int8")})), is_optional(Value("int8"))
-    (True, False)
-    """
-    if isinstance(feature, dict):
-        made = {name: optional(inner) for name, inner in feature.items()}
-        return type(feature)(made)
-    if is_optional(feature) or not hasattr(feature, "id"):
-        return feature
-    other = copy.copy(feature)
-    object.__setattr__(other, "id", f"{kind_of(feature)} {_OPTIONAL}".strip())  # not changed before it is given away
-    return other
-
-
-def is_optional(feature: FeatureType) -> bool:
-    """Whether a row may hold None: see `optional`."""
-    if isinstance(feature, dict):
-        return bool(feature) and all(map(is_optional, feature.values()))
-    return str(getattr(feature, "id", None)).endswith(_OPTIONAL)
-
-
-def kind_of(feature: FeatureType) -> str:
-    """What the `id` of a feature says of it, besides that it is optional.
-
-    >>> kind_of(List(Value("int8"), id="tfds audio 8000 tfds optional"))
-    'tfds audio 8000'
-    """
-    return (getattr(feature, "id", None) or "").removesuffix(_OPTIONAL).rstrip()

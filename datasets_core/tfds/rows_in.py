@@ -12,13 +12,13 @@ import numpy as np
 from datasets_core.errors import CastError, CellCastError
 from datasets_core.features.base import FeatureType, LargeList, List, Value
 from datasets_core.features.image import is_pillow_image
+from datasets_core.features.kind_marks import AUDIO, BOX, DATASET, VIDEO, is_optional, kind_of
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.media import Media
 from datasets_core.files import is_url
 from datasets_core.optional import needed
 from datasets_core.tfds.connectors import TensorList
-from datasets_core.tfds.features import AUDIO, BOX, DATASET, VIDEO
-from datasets_core.tfds.kinds import is_optional, kind_of, np_dtype_of
+from datasets_core.tfds.kinds import np_dtype_of
 
 Change = Callable[[Any], Any]
 _NUMBERS = (int, float, complex, np.number, np.bool_)
