@@ -528,16 +528,19 @@ class DamagedRecordError(FileFormatError):
     Args:
         path: the file or URL as the user knows it.
         damage: `"length CRC"`, `"data CRC"`, `"cut in header"`, `"cut in data"`, `"cut gzip"`, `"damaged gzip"` (or zlib).
-        record: number of the record, from 0.
+        record: number of the record, from 0; None where it was looked for by its place, and the number is not known.
         offset: the byte of the file, once it is decompressed, at which the record's frame begins.
         reason: what was found, without a final stop.
         advice: one thing to do.
     """
 
-    def __init__(self, path: str, damage: str, *, record: int, offset: int, reason: str, advice: str | None = None) -> None:
+    def __init__(
+        self, path: str, damage: str, *, record: int | None, offset: int, reason: str, advice: str | None = None
+    ) -> None:
         self.damage, self.record, self.offset = damage, record, offset
         advice = advice or "Fetch or write the file again; what stands before this record is good"
-        super().__init__(path, f"record {record:,} at byte {offset:,} is damaged ({damage}): {reason}", advice=advice)
+        number = "the record" if record is None else f"record {record:,}"
+        super().__init__(path, f"{number} at byte {offset:,} is damaged ({damage}): {reason}", advice=advice)
         self.reason, self.row = reason, record
 
 

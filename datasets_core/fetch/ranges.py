@@ -11,7 +11,7 @@ from datasets_core.fetch.range_file import Bytes, FileVersion, LocalRanges, Rang
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
 
-__all__ = ["Bytes", "FileVersion", "Range", "RangeFile", "ranges_of"]
+__all__ = ["Bytes", "FileVersion", "Range", "RangeFile", "place_of", "ranges_of"]
 
 
 def ranges_of(path: str | os.PathLike[str]) -> RangeFile:
@@ -27,15 +27,28 @@ def ranges_of(path: str | os.PathLike[str]) -> RangeFile:
     ...     file.version().size, file.read([(0, 2), (4, 5)]), file.tail(3)
     (8, [b'ab', b'e'], b'fgh')
     """
+    place = place_of(path)
+    return place.ranges() if isinstance(place, RemoteFile) else LocalRanges(place)
+
+
+def place_of(path: str | os.PathLike[str]) -> str | RemoteFile:
+    """Where a file is: a path of this disk, or a `RemoteFile`, which reads it from elsewhere.
+
+    Args:
+        path: see `ranges_of`.
+
+    >>> place_of("file:///data/a.txt"), place_of("https://example.org/a.txt").name
+    ('/data/a.txt', 'a.txt')
+    """
     if isinstance(path, RemoteFile):
-        return path.ranges()
+        return path
     text = os.fspath(path)
     if not files.is_url(text) or text.startswith("file://"):
-        return LocalRanges(files.local_path(text))
+        return files.local_path(text)
     manager = StreamingDownloadManager() if is_hub_url(text) else _manager()  # a branch of the Hub may move on
     remote = manager.download(text)
     assert isinstance(remote, RemoteFile)
-    return remote.ranges()
+    return remote
 
 
 _manager = cache(StreamingDownloadManager)  # whose connections all of them share

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from datasets_core._lazy import attach
 
 if TYPE_CHECKING:
+    from datasets_core.records.encoded_columns import encode_examples as encode_examples
+    from datasets_core.records.example_encoding import encode_example as encode_example
+    from datasets_core.records.example_encoding import encode_sequence_example as encode_sequence_example
     from datasets_core.records.feature_specs import FixedLenFeature as FixedLenFeature
     from datasets_core.records.feature_specs import FixedLenSequenceFeature as FixedLenSequenceFeature
     from datasets_core.records.feature_specs import RaggedFeature as RaggedFeature
@@ -16,7 +19,13 @@ if TYPE_CHECKING:
     from datasets_core.records.parsed_values import RaggedValue as RaggedValue
     from datasets_core.records.parsed_values import SparseValue as SparseValue
     from datasets_core.records.record_block import RecordBlock as RecordBlock
+    from datasets_core.records.record_frames import blocks_of as blocks_of
+    from datasets_core.records.record_index import RecordIndex as RecordIndex
     from datasets_core.records.sequence_wire import decode_sequence_examples as decode_sequence_examples
+    from datasets_core.records.tfrecord_reader import TFRecordReader as TFRecordReader
+    from datasets_core.records.tfrecord_reader import index as index
+    from datasets_core.records.tfrecord_reader import read as read
+    from datasets_core.records.tfrecord_writer import TFRecordWriter as TFRecordWriter
     from datasets_core.records.wire import Feature as Feature
     from datasets_core.records.wire import decode_example as decode_example
     from datasets_core.records.wire import decode_sequence_example as decode_sequence_example
@@ -25,6 +34,9 @@ if TYPE_CHECKING:
     from datasets_core.records.wire_values import WireColumn as WireColumn
 
 _HOMES = {
+    "encode_examples": "datasets_core.records.encoded_columns",
+    "encode_example": "datasets_core.records.example_encoding",
+    "encode_sequence_example": "datasets_core.records.example_encoding",
     "FixedLenFeature": "datasets_core.records.feature_specs",
     "FixedLenSequenceFeature": "datasets_core.records.feature_specs",
     "RaggedFeature": "datasets_core.records.feature_specs",
@@ -33,6 +45,12 @@ _HOMES = {
     "RaggedValue": "datasets_core.records.parsed_values",
     "SparseValue": "datasets_core.records.parsed_values",
     "RecordBlock": "datasets_core.records.record_block",
+    "blocks_of": "datasets_core.records.record_frames",
+    "RecordIndex": "datasets_core.records.record_index",
+    "TFRecordReader": "datasets_core.records.tfrecord_reader",
+    "index": "datasets_core.records.tfrecord_reader",
+    "read": "datasets_core.records.tfrecord_reader",
+    "TFRecordWriter": "datasets_core.records.tfrecord_writer",
     "Feature": "datasets_core.records.wire",
     "decode_example": "datasets_core.records.wire",
     "decode_sequence_example": "datasets_core.records.wire",

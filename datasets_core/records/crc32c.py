@@ -1,0 +1,201 @@
+"""CRC-32C, masked as TFRecord files have it: by google-crc32c where that is installed, else by numpy.
+
+numpy computes it for many pieces of 64 bytes at the same time, one lane each: a CRC is linear over GF(2), so that the CRC of a
+record is the exclusive or of those of its pieces, each moved on by the bytes that follow it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from datasets_core.records.record_block import Ints
+
+Words = npt.NDArray[np.uint32]
+
+_POLYNOMIAL = 0x82F63B78
+_ONES = 0xFFFFFFFF
+_MASK_DELTA = 0xA282EAD8
+_PIECE = 64  # bytes of a lane
+_MOST_LANES = 1 << 15  # at the same time: 2 MB of data, and as much again of what is computed
+_SHORT = 4096  # bytes up to which a loop in Python is faster than numpy
+
+
+def masked_crc32c(data: bytes) -> int:
+    """The masked CRC-32C of some bytes.
+
+    >>> hex(masked_crc32c(b"123456789"))
+    '0xc78ab0e5'
+    """
+    return mask(crc32c(data))
+
+
+def crc32c(data: bytes) -> int:
+    """The CRC-32C of some bytes, as it is.
+
+    >>> hex(crc32c(b"123456789"))
+    '0xe3069283'
+    """
+    value = _google()
+    if value is not None:
+        return value(data)
+    if len(data) <= _SHORT:
+        table, crc = _byte_table(), _ONES
+        for byte in data:
+            crc = table[(crc ^ byte) & 255] ^ crc >> 8
+        return crc ^ _ONES
+    return int(_by_lanes(data, np.zeros(1, np.int64), np.array([len(data)], np.int64))[0])
+
+
+def mask(crc: int) -> int:
+    """A CRC as it stands in the file: one that stood there as it is would upset the CRC of data that hold CRCs."""
+    return ((crc >> 15 | crc << 17) + _MASK_DELTA) & _ONES
+
+
+def masked_crcs(data: bytes, starts: Ints, stops: Ints) -> Words:
+    """The masked CRC-32C of each of some ranges of bytes.
+
+    Args:
+        data: the bytes.
+        starts, stops: where the ranges begin and end.
+
+    >>> masked_crcs(b"..123456789", np.array([2, 0]), np.array([11, 0])).tolist()
+    [3347755237, 2726488792]
+    """
+    value = _google()
+    if value is None:
+        return _masked(_by_lanes(data, starts, stops))
+    ranges = zip(starts.tolist(), stops.tolist(), strict=True)
+    return _masked(np.fromiter((value(data[start:stop]) for start, stop in ranges), np.uint32, len(starts)))
+
+
+def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Words:
+    """The masked CRC-32C of lengths, each as the eight bytes that stand in the file.
+
+    >>> masked_length_crcs(np.array([9], np.uint64))[0] == masked_crc32c((9).to_bytes(8, "little"))
+    np.True_
+    """
+    low, high = (lengths & np.uint64(_ONES)).astype(np.uint32), (lengths >> np.uint64(32)).astype(np.uint32)
+    t0, t1, t2, t3 = _word_tables()
+    low ^= np.uint32(_ONES)
+    crc = t3[low & 0xFFFF] ^ t2[low >> 16]
+    crc ^= t1[high & 0xFFFF] ^ t0[high >> 16] if high.any() else t1[0] ^ t0[0]
+    return _masked(crc ^ np.uint32(_ONES))
+
+
+def _masked(crcs: Words) -> Words:
+    return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(_MASK_DELTA)
+
+
+@cache
+def _google() -> Callable[[bytes], int] | None:
+    """The function of google-crc32c; None where it is not there, or is one in Python."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # that it is one in Python
+        try:
+            import google_crc32c
+        except ImportError:
+            return None
+    found: Callable[[bytes], int] = google_crc32c.value
+    return found if google_crc32c.implementation == "c" else None
+
+
+# -- by numpy ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _byte_table() -> tuple[int, ...]:
+    """What the state becomes by a byte, for each value of its lowest eight bits."""
+    found = []
+    for crc in range(256):
+        for _ in range(8):
+            crc = crc >> 1 ^ (_POLYNOMIAL if crc & 1 else 0)
+        found.append(crc)
+    return tuple(found)
+
+
+@cache
+def _word_tables() -> tuple[Words, Words, Words, Words]:
+    """What two bytes come to when they are followed by none, two, four and six others, for each of their 65,536 values."""
+    table = np.array(_byte_table(), np.uint32)
+    state = np.arange(1 << 16, dtype=np.uint32)
+    found = []
+    for _ in range(8):
+        state = table[state & 255] ^ state >> np.uint32(8)
+        found.append(state)
+    return found[1], found[3], found[5], found[7]
+
+
+@cache
+def _move_tables(power: int) -> tuple[Words, Words]:
+    """What the low and the high half of a state become by 2 ** `power` bytes of zeros."""
+    if power == 1:
+        words = np.arange(1 << 16, dtype=np.uint32)
+        return _word_tables()[0], words  # two zeros: the low half leaves, the high half moves down
+    if power == 0:
+        table = np.array(_byte_table(), np.uint32)
+        words = np.arange(1 << 16, dtype=np.uint32)
+        return table[words & 255] ^ words >> np.uint32(8), words << np.uint32(8)
+    before = _move_tables(power - 1)
+    low, high = before
+    return _moved_by(low, before), _moved_by(high, before)
+
+
+def _moved_by(states: Words, tables: tuple[Words, Words]) -> Words:
+    low, high = tables
+    found: Words = low[states & 0xFFFF] ^ high[states >> 16]
+    return found
+
+
+def _moved(states: Words, counts: Ints) -> Words:
+    """The states after so many bytes of zeros each."""
+    power, most = 0, int(counts.max(initial=0))
+    while most >> power:
+        chosen = np.flatnonzero(counts >> power & 1)
+        if len(chosen):
+            states[chosen] = _moved_by(states[chosen], _move_tables(power))
+        power += 1
+    return states
+
+
+def _by_lanes(data: bytes, starts: Ints, stops: Ints) -> Words:
+    lengths = stops - starts
+    pieces = -(-lengths // _PIECE)
+    ends = np.cumsum(pieces)
+    found = np.zeros(len(starts), np.uint32)
+    source = np.frombuffer(data, np.uint8)
+    total = int(ends[-1]) if len(ends) else 0
+    for first in range(0, total, _MOST_LANES):
+        lanes = np.arange(first, min(first + _MOST_LANES, total))
+        record = np.searchsorted(ends, lanes, side="right")
+        after = ends[record] - 1 - lanes  # pieces that follow in the same record
+        lane_stops = stops[record] - after * _PIECE
+        states = _lane_states(source, np.maximum(lane_stops - _PIECE, starts[record]), lane_stops)
+        begins = np.flatnonzero(np.diff(record, prepend=-1))
+        found[record[begins]] ^= np.bitwise_xor.reduceat(_moved(states, after * _PIECE), begins)
+    sizes, which = np.unique(lengths, return_inverse=True)
+    begun = _moved(np.full(len(sizes), _ONES, np.uint32), sizes)  # what the state that one begins with comes to
+    return found ^ begun[which] ^ np.uint32(_ONES)
+
+
+def _lane_states(source: npt.NDArray[np.uint8], starts: Ints, stops: Ints) -> Words:
+    """The states after pieces of at most `_PIECE` bytes each, if they begin with zero: zeros before a piece change nothing."""
+    low = int(stops.min()) - _PIECE
+    span = source[max(low, 0) : int(stops.max())]
+    if low < 0:
+        span = np.concatenate([np.zeros(-low, np.uint8), span])
+    rows = np.lib.stride_tricks.sliding_window_view(span, _PIECE)[stops - _PIECE - low]
+    short = np.flatnonzero(stops - starts < _PIECE)
+    if len(short):
+        rows[short] *= np.arange(_PIECE) >= (_PIECE - (stops - starts)[short])[:, None]
+    words = np.ascontiguousarray(rows.view("<u2").T)
+    t0, t1, t2, t3 = _word_tables()
+    state = np.zeros(len(starts), np.uint32)
+    for place in range(0, _PIECE // 2, 4):
+        first, second, third, fourth = words[place : place + 4]
+        state = t3[first ^ (state & 0xFFFF)] ^ t2[second ^ (state >> 16)] ^ t1[third] ^ t0[fourth]
+    return state

@@ -1,0 +1,188 @@
+"""`RecordIndex`: where each record of a TFRecord file stands; in memory, or beside the file as DALI's tools have it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from datasets_core import files
+from datasets_core.errors import ConfigurationError, DownloadError, FileFormatError, FileNotFoundDatasetsError
+from datasets_core.fetch.ranges import RangeFile, place_of, ranges_of
+from datasets_core.fetch.remote import RemoteFile
+from datasets_core.records.record_block import Ints
+from datasets_core.records.record_frames import FRAME_BYTES, HEAD_BYTES, Damage, damaged, scan
+from datasets_core.redact import redact
+
+SUFFIX = ".idx"
+
+INDEX_ADVICE = "Make it again with records.index(path, save=True)"
+_WINDOW_BYTES = 1 << 20
+_HEADS_BYTES = 1 << 12
+_SOME = 8  # records of a window, or heads alone are read next
+_REFUSED = (401, 403)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordIndex:
+    """Where the records of a file stand.
+
+    Attributes:
+        offsets: the byte of the file, once it is decompressed, at which the frame of each record begins; int64.
+        lengths: bytes of each whole frame; int64.
+        name: the index, as messages name it.
+        is_plain: the file is not compressed, so that these are bytes of the file itself.
+
+    >>> index = RecordIndex(np.array([0, 19]), np.array([19, 16]))
+    >>> len(index), index.num_bytes, index.bytes_of(1, 2)
+    (2, 35, (19, 35))
+    """
+
+    offsets: Ints
+    lengths: Ints
+    name: str = "the index"
+    is_plain: bool = field(default=True, kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RecordIndex):
+            return NotImplemented
+        return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.lengths, other.lengths)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def num_bytes(self) -> int:
+        """The bytes of the file, decompressed."""
+        return int(self.offsets[-1] + self.lengths[-1]) if len(self) else 0
+
+    def bytes_of(self, start: int, stop: int) -> tuple[int, int]:
+        """The bytes of the frames of records `start` to `stop`, without the last."""
+        if start >= stop:
+            return 0, 0
+        return int(self.offsets[start]), int(self.offsets[stop - 1] + self.lengths[stop - 1])
+
+    def parts(self, start: int, stop: int, block_bytes: int) -> Iterator[tuple[int, int]]:
+        """Records `start` to `stop` in parts of at most so many bytes, but at least one record."""
+        ends = self.offsets + self.lengths
+        while start < stop:
+            reach = int(np.searchsorted(ends, self.offsets[start] + block_bytes, side="right"))
+            upto = min(max(reach, start + 1), stop)
+            yield start, upto
+            start = upto
+
+    def check(self, size: int, name: str) -> None:
+        """See that it is the index of a file of so many bytes.
+
+        Raises:
+            FileFormatError: it is not.
+        """
+        if self.is_plain and size != self.num_bytes:
+            reason = f"it is of a file of {self.num_bytes:,} bytes, and {name} has {size:,}"
+            raise FileFormatError(self.name, reason, advice=INDEX_ADVICE)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as text, a line for each record: where its frame begins, and its bytes.
+
+        Raises:
+            ConfigurationError: the file is compressed, so that no record can be found by it; or the place is a URL.
+        """
+        text = os.fspath(path)
+        if not self.is_plain:
+            raise ConfigurationError(f"{redact(text)}: records of a compressed file are not found by an index. Decompress it.")
+        if files.is_url(text):
+            raise ConfigurationError(f"{redact(text)} is no local path, where an index can be written. Give one.")
+        lines = (f"{offset} {length}\n" for offset, length in zip(self.offsets.tolist(), self.lengths.tolist(), strict=True))
+        files.write_atomically(files.local_path(text), "".join(lines).encode())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> RecordIndex:
+        """Read one that `save`, or DALI's `tfrecord2idx`, wrote.
+
+        Args:
+            path: a local path, a URL, or a `RemoteFile`.
+
+        Raises:
+            FileFormatError: it is none, or has gaps.
+            DataFilesNotFoundError: it is not there.
+        """
+        ranges = ranges_of(path)
+        try:
+            size = ranges.version().size
+            data = bytes(ranges.read([(0, size)])[0]) if size else b""
+        finally:
+            ranges.close()
+        return cls._parsed(data, ranges.name)
+
+    @classmethod
+    def _parsed(cls, data: bytes, name: str) -> RecordIndex:
+        try:
+            numbers = np.array(data.split(), dtype=np.int64)
+        except (ValueError, OverflowError) as error:
+            raise FileFormatError(name, "it is no index: lines of two whole numbers are one", advice=INDEX_ADVICE) from error
+        if len(numbers) != 2 * data.count(b"\n") + (2 if data and not data.endswith(b"\n") else 0):
+            raise FileFormatError(name, "it is no index: not every line has two numbers", advice=INDEX_ADVICE)
+        offsets, lengths = np.ascontiguousarray(numbers[::2]), np.ascontiguousarray(numbers[1::2])
+        ends = np.concatenate([np.zeros(1, np.int64), offsets + lengths])
+        wrong = np.flatnonzero((offsets != ends[:-1]) | (lengths < FRAME_BYTES))
+        if len(wrong):
+            line = int(wrong[0]) + 1
+            reason = f"record {line - 1:,} does not begin where the one before it ends, or is shorter than a frame"
+            raise FileFormatError(name, reason, line=line, advice=INDEX_ADVICE)
+        return cls(offsets, lengths, name)
+
+
+def index_beside(path: str | os.PathLike[str]) -> RecordIndex | None:
+    """The index that stands beside a file, as `<file>.idx`; None where there is none.
+
+    Raises:
+        FileFormatError: it is no index.
+    """
+    place = place_of(path)
+    beside: str | os.PathLike[str] = place + SUFFIX
+    if isinstance(place, RemoteFile) and files.is_http(place.url) and "?" in place.url:
+        beside = place.replace("?", f"{SUFFIX}?", 1)
+    try:
+        return RecordIndex.load(beside)
+    except FileNotFoundDatasetsError:
+        return None
+    except DownloadError as error:
+        if error.status in _REFUSED and not isinstance(place, str):  # as stores answer where nobody may list what there is
+            return None
+        raise
+
+
+def index_of(ranges: RangeFile, name: str) -> RecordIndex:
+    """The index of a plain file, of which no more is read than it takes: of long records the heads, whose CRCs are compared.
+
+    Raises:
+        DamagedRecordError: a length is damaged, or the file is cut.
+    """
+    size, at, window = ranges.version().size, 0, _WINDOW_BYTES
+    offsets: list[Ints] = []
+    count = 0
+    while at < size:
+        data = bytes(ranges.read([(at, min(at + window, size))])[0])
+        found = scan(data, heads_only=True)
+        begins = found.starts - HEAD_BYTES + at
+        here, rest = at + found.end, size - at - found.end
+        damage, is_whole = found.damage, found.end == len(data)
+        if damage is None and not is_whole and len(data) - found.end >= HEAD_BYTES:
+            if found.needs > rest:
+                damage = Damage("cut in data", f"its frame takes {found.needs:,} bytes, and {rest:,} are there")
+            begins, at = np.append(begins, here), here + found.needs
+        elif damage is None and not is_whole and rest < HEAD_BYTES:
+            damage = Damage("cut in header", f"the file ends behind {rest} bytes of the {HEAD_BYTES} of its head")
+        else:
+            at = here
+        if damage is not None:
+            raise damaged(name, damage, count + len(found.starts), here, data[found.end :])
+        window = _WINDOW_BYTES if len(begins) >= _SOME else _HEADS_BYTES
+        count += len(begins)
+        offsets.append(begins)
+    places = np.concatenate([*offsets, np.array([size], np.int64)])
+    return RecordIndex(places[:-1], np.diff(places), f"the index of {name}")
