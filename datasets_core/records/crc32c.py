@@ -91,6 +91,11 @@ def _masked(crcs: Words) -> Words:
     return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(_MASK_DELTA)
 
 
+def is_in_c() -> bool:
+    """Whether google-crc32c computes it, so that one record after the other is no slower than many at once."""
+    return _google() is not None
+
+
 @cache
 def _google() -> Callable[[bytes], int] | None:
     """The function of google-crc32c; None where it is not there, or is one in Python."""

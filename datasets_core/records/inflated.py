@@ -12,7 +12,8 @@ from typing import Any
 
 from datasets_core.errors import ConfigurationError, DamagedRecordError
 from datasets_core.records.crc32c import masked_crc32c
-from datasets_core.records.record_frames import HEAD_BYTES, Bytes, read_some
+from datasets_core.records.framing import HEAD_BYTES
+from datasets_core.records.record_frames import Bytes, read_some
 
 _INPUT_BYTES = 1 << 16
 WINDOW_BITS = {"GZIP": 31, "ZLIB": 15}

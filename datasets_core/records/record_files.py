@@ -14,14 +14,13 @@ from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
     DownloadError,
-    FileChangedError,
     FileFormatError,
 )
-from datasets_core.fetch.range_file import LocalRanges
+from datasets_core.fetch.range_file import FileVersion, LocalRanges, check_same
 from datasets_core.fetch.ranges import RangeFile, place_of
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.remote_bytes import PartedBytes
-from datasets_core.records.record_frames import Bytes
+from datasets_core.records.record_frames import Bytes, read_all
 from datasets_core.redact import redact
 
 
@@ -74,37 +73,54 @@ class LocalRecords:
     """A file of this disk."""
 
     def __init__(self, path: str) -> None:
-        self.name, self._ranges = path, LocalRanges(path)
+        self.name = path
+        self._version: FileVersion | None = None
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Bytes, int | None]]:
         """See `RecordFile.opened`."""
+        with self._opened() as data:
+            yield cast(Bytes, data), data.size
+
+    def _opened(self) -> _OneVersion:
         try:
-            data = _OneVersion(self.name)
+            return _OneVersion(self.name)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DataFilesNotFoundError(f"{self.name} does not exist. Check the path.") from error
         except IsADirectoryError as error:
             raise FileFormatError(self.name, "is a folder", advice="Give one of its files") from error
         except OSError as error:
             raise DownloadError(self.name, error.strerror or str(error), advice="See that it can be read") from error
-        with data:
-            yield cast(Bytes, data), data.size
+
+    @contextmanager
+    def _held(self) -> Iterator[tuple[_OneVersion, int]]:
+        """The file, if it is of the version that was seen first, and its size."""
+        with self._opened() as data:
+            if data.version is None:
+                raise DownloadError(self.name, "is no file of which parts can be read", advice="Give the path of a plain file")
+            self._version = check_same(self.name, self._version, data.version)
+            yield data, data.version.size
 
     def size(self) -> int:
         """See `RecordFile.size`."""
-        return self._ranges.version().size
+        with self._held() as (_, size):
+            return size
+
+    def ranges(self) -> LocalRanges:
+        """Any bytes of it, of the version that was seen first."""
+        found = LocalRanges(self.name)
+        if self._version is not None:
+            found.hold(self._version)
+        return found
 
     def at(self, start: int, stop: int) -> bytes:
         """See `RecordFile.at`."""
-        return _at(self._ranges, start, stop)
+        with self._held() as (data, size):
+            data.seek(min(start, size))
+            return read_all(data, max(0, min(stop, size) - start), self.name)
 
     def close(self) -> None:
         """See `RecordFile.close`; nothing is held open."""
-
-    @property
-    def ranges(self) -> LocalRanges:
-        """Any bytes of it."""
-        return self._ranges
 
 
 class _OneVersion(io.FileIO):
@@ -112,20 +128,21 @@ class _OneVersion(io.FileIO):
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "rb")
-        self._version = self._told()
+        self.version = self._told()
 
     @property
     def size(self) -> int | None:
-        return None if self._version is None else self._version[0]
+        return None if self.version is None else self.version.size
 
-    def _told(self) -> tuple[int, int] | None:
+    def _told(self) -> FileVersion | None:
         found = os.fstat(self.fileno())
-        return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+        return FileVersion(found.st_size, str(found.st_mtime_ns)) if stat.S_ISREG(found.st_mode) else None
 
     def read(self, size: int | None = -1, /) -> bytes:
         data = super().read(-1 if size is None else size)
-        if self._told() != self._version:
-            raise FileChangedError(str(self.name))
+        found = self._told()
+        if found is not None:
+            check_same(str(self.name), self.version, found)
         return data or b""
 
 
@@ -205,7 +222,7 @@ class GivenRecords:
         """See `RecordFile.at`."""
         begin, here = self._place(), self._data.tell()
         self._data.seek(begin + start)
-        found = self._data.read(stop - start)
+        found = read_all(self._data, stop - start, self.name)
         self._data.seek(here)
         return found
 

@@ -1,4 +1,4 @@
-"""The frames of a TFRecord file, which are a length, its CRC, the payload and its CRC: found, checked and made."""
+"""The frames of a TFRecord file: found in its bytes, checked, and given block by block; what is damaged is told."""
 
 from __future__ import annotations
 
@@ -9,24 +9,19 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from datasets_core.errors import ArgumentTypeError, DamagedRecordError
 from datasets_core.fetch.sniff import is_lfs_pointer, kind_of, looks_like_html
-from datasets_core.records.crc32c import masked_crc32c, masked_crcs, masked_length_crcs
+from datasets_core.records.crc32c import is_in_c, masked_crc32c, masked_crcs, masked_length_crcs
+from datasets_core.records.framing import CRC, FRAME_BYTES, HEAD_BYTES, LENGTH, TAIL_BYTES
 from datasets_core.records.record_block import Ints, RecordBlock
 
-HEAD_BYTES = 12
-TAIL_BYTES = 4
-FRAME_BYTES = HEAD_BYTES + TAIL_BYTES
 BLOCK_BYTES = 2 << 20
 """Bytes of a file that are read and looked at together, where nobody says otherwise."""
 
 _MOST_UNCHECKED = 2 << 30  # bytes of a record whose length nothing vouches for; no message can be larger
 _PIECE_BYTES = 16 << 20
-_LENGTH = struct.Struct("<Q")
-_CRC = struct.Struct("<I")
+_FEW = 64  # frames that are checked faster one by one than by numpy
 _HEAD = struct.Struct("<QI")
 
 
@@ -70,13 +65,14 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
         verify: compare the CRCs; without, lengths are believed.
         heads_only: compare those of the lengths only.
 
+    >>> from datasets_core.records.framing import frame
     >>> found = scan(frame(b"one") + frame(b"two")[:9])
     >>> found.starts.tolist(), found.stops.tolist(), found.end
     ([12], [15], 19)
     """
     size, at = len(data), 0
     begins: list[int] = []
-    unpack, add, last = _LENGTH.unpack_from, begins.append, size - FRAME_BYTES
+    unpack, add, last = LENGTH.unpack_from, begins.append, size - FRAME_BYTES
     while at <= last:
         add(at)
         at += unpack(data, at)[0] + FRAME_BYTES
@@ -89,42 +85,74 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
         starts, stops, damage = _checked(data, starts, stops, heads_only)
     end = int(stops[-1]) + TAIL_BYTES if len(stops) else 0
     needs = FRAME_BYTES
-    if damage is None and size - end >= HEAD_BYTES:
-        length, crc = _HEAD.unpack_from(data, end)
-        needs += length
-        if verify or length > _MOST_UNCHECKED:
-            damage = _length_damage(length, crc)
+    if damage is None:
+        needs, damage = _head_at(data, end, verify)
     return Frames(starts, stops, end, needs, damage)
+
+
+def first_frame(data: bytes, *, verify: bool = True) -> tuple[int, Damage | None]:
+    """The bytes of the frame that some bytes begin with, and what is wrong with it; both as far as it is there.
+
+    >>> from datasets_core.records.framing import frame
+    >>> first_frame(frame(b"one") + b"more"), first_frame(frame(b"one")[:12])
+    ((19, None), (19, None))
+    """
+    needs, damage = _head_at(data, 0, verify)
+    if damage is None and verify and HEAD_BYTES < needs <= len(data):
+        damage = _data_damage(data[HEAD_BYTES : needs - TAIL_BYTES], *CRC.unpack_from(data, needs - TAIL_BYTES))
+    return needs, damage
+
+
+def _head_at(data: bytes, at: int, verify: bool) -> tuple[int, Damage | None]:
+    if len(data) - at < HEAD_BYTES:
+        return FRAME_BYTES, None
+    length, crc = _HEAD.unpack_from(data, at)
+    is_checked = verify or length > _MOST_UNCHECKED
+    return FRAME_BYTES + length, _length_damage(length, crc) if is_checked else None
 
 
 def _checked(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[Ints, Ints, Damage | None]:
     """The frames before the first one that is damaged, and its damage."""
+    if len(starts) <= _FEW and is_in_c():
+        return _checked_singly(data, starts, stops, heads_only)
     source = np.frombuffer(data, np.uint8)
     lengths = (stops - starts).astype(np.uint64)
     wrong = np.flatnonzero(masked_length_crcs(lengths) != _words_at(source, starts - TAIL_BYTES))
     count = int(wrong[0]) if len(wrong) else len(starts)
-    good = 0 if heads_only else count
-    bad = np.flatnonzero(masked_crcs(data, starts[:good], stops[:good]) != _words_at(source, stops[:good]))
+    upto = 0 if heads_only else count
+    bad = np.flatnonzero(masked_crcs(data, starts[:upto], stops[:upto]) != _words_at(source, stops[:upto]))
     damage = None
     if len(bad):
         count = int(bad[0])
-        payload = data[starts[count] : stops[count]]
-        damage = _crc_damage("data CRC", "its data", masked_crc32c(payload), _CRC.unpack_from(data, stops[count])[0])
+        damage = _data_damage(data[starts[count] : stops[count]], *CRC.unpack_from(data, stops[count]))
     elif len(wrong):
         damage = _length_damage(*_HEAD.unpack_from(data, starts[count] - HEAD_BYTES))
     return starts[:count], stops[:count], damage
 
 
+def _checked_singly(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[Ints, Ints, Damage | None]:
+    for number, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
+        damage = _length_damage(*_HEAD.unpack_from(data, start - HEAD_BYTES))
+        if damage is None and not heads_only:
+            damage = _data_damage(data[start:stop], *CRC.unpack_from(data, stop))
+        if damage is not None:
+            return starts[:number], stops[:number], damage
+    return starts, stops, None
+
+
 def _words_at(source: npt.NDArray[np.uint8], places: Ints) -> npt.NDArray[np.uint32]:
-    if not len(places):
-        return np.zeros(0, np.uint32)
     windows = np.lib.stride_tricks.sliding_window_view(source, 4)
     return windows[places].view("<u4")[:, 0].astype(np.uint32, copy=False)
 
 
 def _length_damage(length: int, crc: int) -> Damage | None:
-    found = masked_crc32c(_LENGTH.pack(length))
+    found = masked_crc32c(LENGTH.pack(length))
     return None if found == crc else _crc_damage("length CRC", f"its length, {length:,},", found, crc)
+
+
+def _data_damage(payload: bytes, crc: int) -> Damage | None:
+    found = masked_crc32c(payload)
+    return None if found == crc else _crc_damage("data CRC", "its data", found, crc)
 
 
 def _crc_damage(name: str, what: str, found: int, stored: int) -> Damage:
@@ -135,6 +163,7 @@ def frame_offsets(block: RecordBlock) -> Ints:
     """The bytes of the file, once it is decompressed, at which the frames of a block that was read begin.
 
     >>> import io
+    >>> from datasets_core.records.framing import frame
     >>> [frame_offsets(block).tolist() for block in blocks_of(io.BytesIO(frame(b"one") * 2), name="a.tfrecord")]
     [[0, 19]]
     """
@@ -146,7 +175,7 @@ def length_fits(data: bytes, at: int, length: int) -> bool:
     if len(data) - at < HEAD_BYTES:
         return False
     found, crc = _HEAD.unpack_from(data, at)
-    return bool(found == length or masked_crc32c(_LENGTH.pack(length)) == crc)
+    return bool(found == length or masked_crc32c(LENGTH.pack(length)) == crc)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -177,6 +206,7 @@ def blocks_of(
         DamagedRecordError: after the good records before it were given.
 
     >>> import io
+    >>> from datasets_core.records.framing import frame
     >>> data = frame(b"one") + frame(b"two")
     >>> [list(block) for block in blocks_of(io.BytesIO(data), name="a.tfrecord")]
     [[b'one', b'two']]
@@ -220,6 +250,14 @@ def _read(stream: Bytes, count: int, name: str) -> tuple[bytes, Exception | None
         parts.append(part)
         count -= len(part)
     return parts[0] if len(parts) == 1 else b"".join(parts), failure
+
+
+def read_all(stream: Bytes, count: int, name: str) -> bytes:
+    """So many bytes of a stream, or all up to its end."""
+    data, failure = _read(stream, count, name)
+    if failure is not None:
+        raise failure
+    return data
 
 
 def read_some(stream: Bytes, count: int, name: str) -> bytes:
@@ -276,62 +314,3 @@ def _foreign(data: bytes) -> str | None:
         return "the text that Git-LFS keeps in the place of a file"
     kind = kind_of(data[:1024])
     return kind and f"a file of the kind {kind}"
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
-
-
-def frame(record: bytes) -> bytes:
-    """A record with its head and its tail.
-
-    >>> len(frame(b"")), frame(b"one")[:12].hex()
-    (16, '0300000000000000b099490e')
-    """
-    head = _LENGTH.pack(len(record))
-    return b"".join((head, _CRC.pack(masked_crc32c(head)), record, _CRC.pack(masked_crc32c(record))))
-
-
-def framed(block: RecordBlock) -> pa.Buffer:
-    """The frames of many records, as they stand in a file.
-
-    >>> framed(RecordBlock.of([b"one", b"two"])).to_pybytes() == frame(b"one") + frame(b"two")
-    True
-    """
-    count, lengths = len(block), (block.stops - block.starts).astype("<u8")
-    heads = np.zeros(count, np.dtype([("length", "<u8"), ("crc", "<u4")]))
-    heads["length"], heads["crc"] = lengths, masked_length_crcs(lengths)
-    tails = masked_crcs(block.data, block.starts, block.stops).astype("<u4")
-    bounds = np.stack([block.starts, block.stops], axis=1).ravel()
-    payloads = _binary(bounds, pa.py_buffer(block.data)).take(pa.array(np.arange(0, 2 * count, 2)))
-    parts = [_every(heads.tobytes(), HEAD_BYTES), payloads, _every(tails.tobytes(), TAIL_BYTES)]
-    whole = pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.large_binary()))
-    buffers = whole.buffers()
-    return buffers[2] if count and buffers[2] is not None else pa.py_buffer(b"")
-
-
-def _binary(bounds: npt.NDArray[np.int64], data: pa.Buffer) -> pa.Array:
-    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), max(0, len(bounds) - 1), [None, pa.py_buffer(bounds), data])
-
-
-def _every(data: bytes, width: int) -> pa.Array:
-    return _binary(np.arange(0, len(data) + 1, width, dtype=np.int64), pa.py_buffer(data))
-
-
-def block_of_array(array: pa.Array, *, name: str = "records") -> RecordBlock:
-    """The records of an Arrow array of binary values.
-
-    Raises:
-        ArgumentTypeError: it is no such array, or has nulls.
-
-    >>> list(block_of_array(pa.array([b"one", b"two"])))
-    [b'one', b'two']
-    """
-    if not isinstance(array, pa.BinaryArray | pa.LargeBinaryArray) or array.null_count:
-        found = "nulls in it" if getattr(array, "null_count", 0) else str(getattr(array, "type", type(array).__name__))
-        raise ArgumentTypeError(f"Records are taken from an Arrow array of binary, and this has {found}. Cast it, or fill it.")
-    array = array.cast(pa.large_binary())
-    _, places, data = array.buffers()
-    bounds = np.frombuffer(places, np.int64, len(array) + 1, 8 * array.offset) if len(array) else np.zeros(1, np.int64)
-    low, high = int(bounds[0]), int(bounds[-1])
-    held = b"" if data is None else data.slice(low, high - low).to_pybytes()
-    return RecordBlock(held, bounds[:-1] - low, bounds[1:] - low, name=name)

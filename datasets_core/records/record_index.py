@@ -12,8 +12,9 @@ from datasets_core import files
 from datasets_core.errors import ConfigurationError, DownloadError, FileFormatError, FileNotFoundDatasetsError
 from datasets_core.fetch.ranges import RangeFile, place_of, ranges_of
 from datasets_core.fetch.remote import RemoteFile
+from datasets_core.records.framing import FRAME_BYTES, HEAD_BYTES
 from datasets_core.records.record_block import Ints
-from datasets_core.records.record_frames import FRAME_BYTES, HEAD_BYTES, Damage, damaged, scan
+from datasets_core.records.record_frames import Damage, damaged, scan
 from datasets_core.redact import redact
 
 SUFFIX = ".idx"
@@ -68,9 +69,9 @@ class RecordIndex:
 
     def parts(self, start: int, stop: int, block_bytes: int) -> Iterator[tuple[int, int]]:
         """Records `start` to `stop` in parts of at most so many bytes, but at least one record."""
-        ends = self.offsets + self.lengths
         while start < stop:
-            reach = int(np.searchsorted(ends, self.offsets[start] + block_bytes, side="right"))
+            limit = self.offsets[start] + block_bytes
+            reach = len(self) if limit >= self.num_bytes else int(np.searchsorted(self.offsets, limit, side="right")) - 1
             upto = min(max(reach, start + 1), stop)
             yield start, upto
             start = upto

@@ -12,17 +12,16 @@ import numpy as np
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileFormatError
 from datasets_core.fetch.ranges import place_of
+from datasets_core.records.framing import FRAME_BYTES, HEAD_BYTES, TAIL_BYTES
 from datasets_core.records.inflated import checked_compression, compression_of, inflated
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.record_files import LocalRecords, record_file
 from datasets_core.records.record_frames import (
     BLOCK_BYTES,
-    FRAME_BYTES,
-    HEAD_BYTES,
-    TAIL_BYTES,
     blocks_of,
     cut,
     damaged,
+    first_frame,
     frame_offsets,
     length_fits,
     scan,
@@ -150,7 +149,7 @@ class TFRecordReader:
         """The index as the file itself gives it; see `index`."""
         is_plain = not self._is_compressed()
         if is_plain and isinstance(self._file, LocalRecords):
-            return index_of(self._file.ranges, self.name)
+            return index_of(self._file.ranges(), self.name)
         places, lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for block in self.blocks():
             places.append(frame_offsets(block))
@@ -227,13 +226,12 @@ class TFRecordReader:
         data = self._file.at(place, place + _FIRST_BYTES) if place >= 0 else b""
         if not data:
             raise self._missing(place)
-        head = scan(data[:HEAD_BYTES], verify=self._verify)
-        damage, needs = head.damage, head.needs
-        if damage is None:
-            if needs > len(data) >= HEAD_BYTES:
-                data += self._file.at(place + len(data), place + needs)
-            found = scan(data[:needs], verify=self._verify)
-            damage = found.damage if len(data) >= needs else cut(data, needs, len(data))
+        needs, damage = first_frame(data, verify=self._verify)
+        if damage is None and needs > len(data) >= HEAD_BYTES:
+            data += self._file.at(place + len(data), place + needs)
+            needs, damage = first_frame(data, verify=self._verify)
+        if damage is None and needs > len(data):
+            damage = cut(data, needs, len(data))
         if damage is not None:
             raise damaged(self.name, damage, self._number(place), place, data, advice=_AT_ADVICE)
         return data[HEAD_BYTES : needs - TAIL_BYTES]
@@ -288,7 +286,7 @@ def read(path: str | os.PathLike[str] | IO[bytes], *, compression: str | None = 
         path, compression, verify: see `TFRecordReader`.
 
     >>> import io
-    >>> from datasets_core.records.record_frames import frame
+    >>> from datasets_core.records.framing import frame
     >>> list(read(io.BytesIO(frame(b"one"))))
     [b'one']
     """
@@ -310,7 +308,7 @@ def index(
         ConfigurationError: it is to be saved, and the file is compressed, or is not on this disk.
 
     >>> import io
-    >>> from datasets_core.records.record_frames import frame
+    >>> from datasets_core.records.framing import frame
     >>> index(io.BytesIO(frame(b"one") + frame(b""))).offsets
     array([ 0, 19])
     """

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.records.framing import block_of_array, frame, framed
 from datasets_core.records.inflated import WINDOW_BITS, checked_compression
 from datasets_core.records.record_block import RecordBlock
-from datasets_core.records.record_frames import block_of_array, frame, framed
 from datasets_core.redact import redact
 
 _HELD_BYTES = 1 << 18  # of single records that are written together
