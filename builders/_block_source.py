@@ -177,17 +177,22 @@ class BlockSource(Generic[Footer]):
             with contextlib.suppress(FileFormatError):
                 self._footer = found = self._parsed(kept[1])
                 return found
-        tail = bytes(ranges.tail(TAIL_BYTES)) if self._tail is None else self._tail[1]
+        data = self._learned(ranges)
         version = ranges.version()
-        if not tail:
-            raise self._source.fault(f"is empty: it holds no {self.kind} footer", advice=ADVICE)
-        self._tail = version.size - len(tail), tail
-        data = self._footer_bytes(ranges, tail, version.size)
         self._footer = found = self._parsed(data)
         self._expected = version  # which it is held to when it is opened again
         if cache is not None and version.tag:
             cache.put(self._key, _packed(version, data))
         return found
+
+    def _learned(self, ranges: RangeFile) -> bytes:
+        """What is kept of the file, and parsed: most formats have it at the end."""
+        tail = bytes(ranges.tail(TAIL_BYTES)) if self._tail is None else self._tail[1]
+        size = ranges.version().size
+        if not tail:
+            raise self._source.fault(f"is empty: it holds no {self.kind} footer", advice=ADVICE)
+        self._tail = size - len(tail), tail
+        return self._footer_bytes(ranges, tail, size)
 
     def _last(self, count: int, ranges: RangeFile, tail: bytes, size: int) -> bytes:
         """The last bytes of the file, of which the tail may have some only."""

@@ -92,15 +92,45 @@ class Source:
         Args:
             first_bytes: so many are wanted in any case, when it is not compressed.
         """
-        if self.remote is not None:
-            return self._opened(self.remote, first_bytes)
-        handle = _OneVersion(self)
-        kind = kind_of(handle.read(HEAD_BYTES))
-        handle.seek(0)
-        size, tag = _local_version(handle, is_copy=self.is_copy)
-        if kind not in COMPRESSIONS:
-            return handle, TextFile(size, tag)
-        return _Checked(self, open_decompressed(self.path, name=self.name), handle), TextFile(size, tag, str(kind))
+        is_packed = os.path.splitext(self.name.lower())[1][1:] in COMPRESSIONS
+        handle, file = self.raw(first_bytes // _PACKED if is_packed else first_bytes)
+        try:
+            kind = kind_of(handle.read(HEAD_BYTES))
+            handle.seek(0)
+            if kind not in COMPRESSIONS:
+                return handle, file
+            return self.undone(handle), replace(file, compression=str(kind))
+        except BaseException:
+            handle.close()
+            raise
+
+    def raw(self, first_bytes: int = 0) -> tuple[BinaryIO, TextFile]:
+        """The file's bytes as they stand, compressed or not; and which version they are of.
+
+        Args:
+            first_bytes: so many are wanted in any case.
+        """
+        if self.remote is None:
+            local = _OneVersion(self)
+            return cast(BinaryIO, local), TextFile(*_local_version(local, is_copy=self.is_copy))
+        from datasets_core.fetch.remote_bytes import PartedBytes  # 15 ms that a dataset which stands does without
+
+        handle = cast(BinaryIO, self.remote.open("rb"))
+        try:
+            if first_bytes and isinstance(parted := getattr(handle, "raw", None), PartedBytes):
+                parted.expect(first_bytes)
+            handle.read(1)
+            handle.seek(0)
+            return handle, TextFile(*_remote_version(handle))
+        except BaseException:
+            handle.close()
+            raise
+
+    def undone(self, handle: BinaryIO) -> ByteStream:
+        """The plain bytes of what `raw` opened, and stands at its beginning: what compressed it is told by its first bytes."""
+        if self.remote is None:
+            return _Checked(self, open_decompressed(self.path, name=self.name), cast(_OneVersion, handle))
+        return _Checked(self, decompressed(handle, path=self.name, budget=Budget(self.name, None, settings())))
 
     def opened_at(self, file: TextFile, at: int, to: int) -> ByteStream:
         """The file's bytes from a place on, decompressed; of a plain file nothing before is read.
@@ -130,25 +160,6 @@ class Source:
             handle.close()
             raise
         return handle
-
-    def _opened(self, remote: RemoteFile, first_bytes: int) -> tuple[ByteStream, TextFile]:
-        from datasets_core.fetch.remote_bytes import PartedBytes  # 15 ms that a dataset which stands does without
-
-        handle = cast(BinaryIO, remote.open("rb"))
-        try:
-            if first_bytes and isinstance(raw := getattr(handle, "raw", None), PartedBytes):
-                is_packed = os.path.splitext(self.name.lower())[1][1:] in COMPRESSIONS
-                raw.expect(first_bytes // _PACKED if is_packed else first_bytes)
-            kind = kind_of(handle.read(HEAD_BYTES))
-            handle.seek(0)
-            size, tag = _remote_version(handle)
-        except BaseException:
-            handle.close()
-            raise
-        if kind not in COMPRESSIONS:
-            return handle, TextFile(size, tag)
-        plain = decompressed(handle, path=self.name, budget=Budget(self.name, None, settings()))
-        return _Checked(self, plain), TextFile(size, tag, str(kind))
 
 
 class _OneVersion(io.FileIO):

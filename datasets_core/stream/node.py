@@ -13,7 +13,7 @@ import numpy as np
 
 from datasets_core.engines.in_order import Pace, ahead_of, in_order
 from datasets_core.engines.worker_pool import WorkerPool
-from datasets_core.errors import DatasetsCoreError
+from datasets_core.errors import DatasetGenerationCastError, DatasetsCoreError, FileFormatError
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
@@ -333,7 +333,13 @@ class Ordered:
             way = located.part(start, min(stop, located.stop))
             if size is None and (rows := self._at_hand(way)) < len(way.numbers):
                 way = way.part(0, rows)
-            raw = wide.read(located, start, way, 4 * (start - begin)) if is_wide else self._raw(way)
+            try:
+                raw = wide.read(located, start, way, 4 * (start - begin)) if is_wide else self._raw(way)
+            except (FileFormatError, DatasetGenerationCastError):  # in one of these rows, which spoils none of those before it
+                if size is not None or len(way.numbers) == 1:
+                    raise
+                step = len(way.numbers) // 2
+                continue
             block = made(raw, way)
             yield Delivery(block, way.numbers, start, (start + 1).__add__, partial(self._origins, way)), way
             if size is None:
