@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from datasets_core.records.encoded_columns import encode_examples as encode_examples
     from datasets_core.records.example_encoding import encode_example as encode_example
     from datasets_core.records.example_encoding import encode_sequence_example as encode_sequence_example
+    from datasets_core.records.example_parsing import ExampleParser as ExampleParser
+    from datasets_core.records.example_parsing import parse_example as parse_example
+    from datasets_core.records.example_parsing import parse_single_example as parse_single_example
     from datasets_core.records.feature_specs import FixedLenFeature as FixedLenFeature
     from datasets_core.records.feature_specs import FixedLenSequenceFeature as FixedLenSequenceFeature
     from datasets_core.records.feature_specs import RaggedFeature as RaggedFeature
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from datasets_core.records.record_block import RecordBlock as RecordBlock
     from datasets_core.records.record_frames import blocks_of as blocks_of
     from datasets_core.records.record_index import RecordIndex as RecordIndex
+    from datasets_core.records.sequence_parsing import SequenceParser as SequenceParser
+    from datasets_core.records.sequence_parsing import parse_sequence_example as parse_sequence_example
+    from datasets_core.records.sequence_parsing import parse_single_sequence_example as parse_single_sequence_example
     from datasets_core.records.sequence_wire import decode_sequence_examples as decode_sequence_examples
     from datasets_core.records.tfrecord_reader import TFRecordReader as TFRecordReader
     from datasets_core.records.tfrecord_reader import index as index
@@ -34,6 +40,12 @@ if TYPE_CHECKING:
     from datasets_core.records.wire_values import WireColumn as WireColumn
 
 _HOMES = {
+    "parse_single_sequence_example": "datasets_core.records.sequence_parsing",
+    "parse_sequence_example": "datasets_core.records.sequence_parsing",
+    "SequenceParser": "datasets_core.records.sequence_parsing",
+    "parse_single_example": "datasets_core.records.example_parsing",
+    "parse_example": "datasets_core.records.example_parsing",
+    "ExampleParser": "datasets_core.records.example_parsing",
     "encode_examples": "datasets_core.records.encoded_columns",
     "encode_example": "datasets_core.records.example_encoding",
     "encode_sequence_example": "datasets_core.records.example_encoding",

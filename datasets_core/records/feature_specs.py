@@ -226,6 +226,8 @@ class RaggedFeature:
         value_key: the key of the values; None for the name of the feature itself.
         partitions: how the values make rows, from the outermost; none for one row.
         row_splits_dtype: the type of the borders in a `RaggedValue`, `"int32"` or `"int64"`.
+        validate: borders that do not fit the values are an error; else a single record gives what they say, as in TensorFlow.
+            Batches and columns are always checked.
 
     >>> RaggedFeature("int64", "values", [RaggedFeature.RowLengths("lengths")]).partitions
     (RowLengths(key='lengths'),)
@@ -235,6 +237,7 @@ class RaggedFeature:
     value_key: str | None = None
     partitions: Any = ()
     row_splits_dtype: Any = "int32"
+    validate: bool = False
     RowSplits: ClassVar[type[RowSplits]] = RowSplits
     RowLengths: ClassVar[type[RowLengths]] = RowLengths
     RowStarts: ClassVar[type[RowStarts]] = RowStarts

@@ -1,0 +1,196 @@
+"""Parsing by specs as `tf.io` does: `parse_single_example`, `parse_example`, and `ExampleParser` for many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownColumnError
+from datasets_core.records.feature_specs import Spec, as_specs, spec_keys
+from datasets_core.records.parsed_values import RaggedValue, SparseValue
+from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.spec_readers import SpecReader, spec_reader
+from datasets_core.records.wanted_values import Where, with_first_error
+from datasets_core.records.wire import raw_example
+from datasets_core.records.wire_columns import decode_examples
+
+Parsed: TypeAlias = npt.NDArray[Any] | SparseValue | RaggedValue
+_ALONE = Where("Example", None, 1)
+_KEPT = 64  # parsers of the specs that single records were parsed by
+
+
+class ExampleParser:
+    """Parses records of `tf.train.Example` by specs; made once for many records, since it checks the specs once.
+
+    Args:
+        features: key to spec: `FixedLenFeature`, `VarLenFeature`, `SparseFeature`, `FixedLenSequenceFeature` or
+            `RaggedFeature`, of this library or of TensorFlow.
+
+    Raises:
+        ConfigurationError: there are no specs, or one has no meaning.
+
+    >>> parser = ExampleParser({"age": FixedLenFeature([], "int64"), "tags": VarLenFeature("string")})
+    >>> parser.parse(records.encode_example({"age": 7}))["age"]
+    array(7)
+    """
+
+    def __init__(self, features: Mapping[str, Any]) -> None:
+        self.specs: dict[str, Spec] = as_specs(features)
+        if not self.specs:
+            raise ConfigurationError("features={} asks for nothing. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
+        self.readers: dict[str, SpecReader] = {name: spec_reader(name, spec) for name, spec in self.specs.items()}
+        self.keys = frozenset(key.encode() for key in spec_keys(self.specs))
+
+    def parse(self, serialized: Any) -> dict[str, Parsed]:
+        """One record: an array, a `SparseValue` or a `RaggedValue` for each feature.
+
+        Raises:
+            ExampleError: it is no Example, or breaks the rules of a spec.
+        """
+        found = raw_example(record_bytes(serialized), rules="tensorflow", keys=self.keys)
+        return {name: reader.one(found, _ALONE) for name, reader in self.readers.items()}
+
+    def parse_batch(self, serialized: Any) -> dict[str, Parsed]:
+        """Many records as one batch, as `parse_example` gives it."""
+        return with_first_error(as_block(serialized), self._batch)
+
+    def _batch(self, block: RecordBlock) -> dict[str, Parsed]:
+        columns = decode_examples(block, self.keys, rules="tensorflow")
+        where = Where.of(block)
+        return {name: reader.part(columns, where).batch() for name, reader in self.readers.items()}
+
+    def parse_rows(self, serialized: Any, names: Collection[str] | None = None) -> dict[str, list[Parsed]]:
+        """Many records at once, each by itself: for each feature the values that `parse` gives for each record.
+
+        The values of a feature share memory; copy what is kept for long.
+
+        Args:
+            serialized: a `RecordBlock`, or records.
+            names: the features that are wanted; None for all.
+
+        Raises:
+            ExampleError: a record is no Example, or breaks the rules of a spec; its `record` tells which.
+            UnknownColumnError: there is no such feature.
+
+        >>> parser = ExampleParser({"age": FixedLenFeature([], "int64")})
+        >>> parser.parse_rows([records.encode_example({"age": age}) for age in (7, 8)])
+        {'age': [array(7), array(8)]}
+        """
+        readers = self.readers if names is None else {name: self._reader(name) for name in names}
+        keys = self.keys
+        if names is not None:
+            keys = frozenset(key.encode() for key in spec_keys({name: self.specs[name] for name in readers}))
+
+        def read(block: RecordBlock) -> dict[str, list[Parsed]]:
+            columns = decode_examples(block, keys, rules="tensorflow")
+            where = Where.of(block)
+            return {name: reader.rows(columns, where) for name, reader in readers.items()}
+
+        return with_first_error(as_block(serialized), read)
+
+    def _reader(self, name: str) -> SpecReader:
+        try:
+            return self.readers[name]
+        except KeyError:
+            raise UnknownColumnError(name, known=self.readers) from None
+
+
+def parse_single_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Parsed]:
+    """One `tf.train.Example` by specs, as `tf.io.parse_single_example` gives it, with numpy arrays.
+
+    Args:
+        serialized: the bytes of the message.
+        features: key to spec.
+
+    Raises:
+        ExampleError: it is no Example, or breaks the rules of a spec.
+        ConfigurationError: a spec has no meaning.
+
+    >>> data = records.encode_example({"label": 7, "tags": ["a", "b"]})
+    >>> spec = {"label": FixedLenFeature([], "int64"), "tags": FixedLenSequenceFeature([], "string", allow_missing=True)}
+    >>> parse_single_example(data, spec)
+    {'label': array(7), 'tags': array([b'a', b'b'], dtype=object)}
+    """
+    return _parser_of(features).parse(serialized)
+
+
+def parse_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Parsed]:
+    """Many `tf.train.Example` by specs as one batch, as `tf.io.parse_example` gives it, with numpy arrays.
+
+    A `FixedLenFeature` gives an array with a row for each record; a `VarLenFeature` and a `SparseFeature` a `SparseValue`
+    whose first index is the record; a `FixedLenSequenceFeature` an array whose shorter rows are filled up; a `RaggedFeature`
+    a `RaggedValue`.
+
+    Args:
+        serialized: records, or a `RecordBlock`.
+        features: key to spec.
+
+    Raises:
+        ExampleError: a record is no Example, or breaks the rules of a spec.
+        ConfigurationError: a spec has no meaning.
+
+    >>> data = [records.encode_example({"n": [1, 2]}), records.encode_example({})]
+    >>> parse_example(data, {"n": FixedLenSequenceFeature([], "int64", allow_missing=True, default_value=-1)})
+    {'n': array([[ 1,  2],
+           [-1, -1]])}
+    """
+    if isinstance(serialized, bytes):
+        return parse_single_example(serialized, features)
+    return _parser_of(features).parse_batch(serialized)
+
+
+_parsers: dict[tuple[Any, ...], tuple[Any, ExampleParser]] = {}
+
+
+def _parser_of(features: Any) -> ExampleParser:
+    """The parser of these specs, kept from last time where it is the same objects."""
+    if not isinstance(features, Mapping):
+        return ExampleParser(features)
+    known = tuple((key, id(spec)) for key, spec in features.items())
+    kept = _parsers.get(known)
+    if kept is None:
+        if len(_parsers) >= _KEPT:
+            _parsers.clear()
+        kept = _parsers[known] = (list(features.values()), ExampleParser(features))  # the specs live on, and so do their ids
+    return kept[1]
+
+
+def record_bytes(serialized: Any) -> bytes:
+    """The bytes of one record, from what users have them in.
+
+    Raises:
+        ArgumentTypeError: it is no bytes.
+    """
+    if isinstance(serialized, bytes):
+        return serialized
+    if isinstance(serialized, (bytearray, memoryview)):
+        return bytes(serialized)
+    if hasattr(serialized, "numpy"):
+        serialized = serialized.numpy()
+    if hasattr(serialized, "as_py"):
+        serialized = serialized.as_py()
+    if isinstance(serialized, np.ndarray) and serialized.ndim == 0:
+        serialized = serialized.item()
+    if not isinstance(serialized, bytes):
+        raise ArgumentTypeError(f"A {type(serialized).__name__} is no record. Pass the bytes of one serialized message.")
+    return serialized
+
+
+def as_block(serialized: Any) -> RecordBlock:
+    """Records as a block, from what users have them in.
+
+    Raises:
+        ArgumentTypeError: it is no records.
+    """
+    if isinstance(serialized, RecordBlock):
+        return serialized
+    if hasattr(serialized, "numpy"):
+        serialized = serialized.numpy()
+    if isinstance(serialized, np.ndarray) and serialized.dtype.kind == "S":
+        raise ArgumentTypeError("A numpy array of bytes drops zeros at their ends. Pass a list, or an array of dtype object.")
+    if isinstance(serialized, (str, bytes, Mapping)) or not isinstance(serialized, Iterable):
+        raise ArgumentTypeError(f"A {type(serialized).__name__} is no list of records. Pass a list of bytes, or a RecordBlock.")
+    return RecordBlock.of([record_bytes(record) for record in serialized], name="Example")
