@@ -193,6 +193,26 @@ class OutOfRangeError(DatasetsCoreError, EOFError):
         super().__init__(f"{name} has given all its {num_samples:,} samples. Give num_epochs=None for passes without end.")
 
 
+class NoDataFilesError(DataFilesNotFoundError, ValueError):
+    """Data sources that name no file.
+
+    Args:
+        sources: what they say.
+    """
+
+    def __init__(self, sources: object) -> None:
+        self.sources = sources
+        shown = redact(sources) if isinstance(sources, str) else repr(sources)
+        super().__init__(f"No data files found in {shown}. Check the path, or the pattern.")
+
+
+class NestedQueueRunnerError(ConfigurationError):
+    """A block of `slim.QueueRunners` within another one."""
+
+    def __init__(self) -> None:
+        super().__init__("QueueRunners cannot be nested. Leave the inner block out.")
+
+
 class RowIndexError(DatasetsCoreError, IndexError):
     """A row number outside the dataset."""
 
@@ -259,6 +279,16 @@ class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
     def __init__(self, item: object, *, known: Iterable[str]) -> None:
         self.item, self.known = item, tuple(known)
         super().__init__(f"{str(item)!r} is no item. Items: {_names(self.known)}.")
+
+
+class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
+    """A key that an item needs and no feature spec tells of."""
+
+    def __init__(self, key: object, *, item: str, known: Iterable[str]) -> None:
+        self.key, self.item, self.known = key, item, tuple(known)
+        super().__init__(
+            f"Item {item!r} is made of the key {str(key)!r}, of which no spec tells. Keys with specs: {_names(self.known)}."
+        )
 
 
 class ReferenceSyntaxError(ConfigurationError):
@@ -562,6 +592,19 @@ class ExampleError(FileFormatError):
         where = ("" if record is None else f"record {record:,}: ") + ("" if key is None else f"feature {key!r} ")
         super().__init__(path, f"{where}{reason}", advice=advice or "Mend the record, or the features that are asked for")
         self.reason, self.row = reason, record
+
+
+class ItemError(DatasetsCoreError, ValueError):
+    """The values of a sample do not make the item that is asked for.
+
+    Args:
+        reason: what was found, without a final stop.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(self, reason: str, *, advice: str | None = None) -> None:
+        self.reason, self.advice = reason, advice
+        super().__init__(f"{reason[:1].upper()}{reason[1:]}. {advice or 'Mend the record, or the handler of the item'}.")
 
 
 class DatasetGenerationError(DatasetBuildError):

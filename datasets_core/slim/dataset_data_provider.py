@@ -1,0 +1,340 @@
+"""`DatasetDataProvider`: the samples of a dataset, read by threads, shuffled as they pass, decoded when they are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError, OutOfRangeError
+from datasets_core.records.record_block import RecordBlock
+from datasets_core.slim.data_provider import DataProvider
+from datasets_core.slim.data_sources import get_data_files
+from datasets_core.slim.merged_units import Entry
+from datasets_core.slim.queues import register
+from datasets_core.slim.reader_choice import named, reader_maker
+from datasets_core.slim.sample_batches import Ragged, batches
+from datasets_core.slim.sample_queue import check_capacity, check_sizes
+from datasets_core.slim.sample_reader import SampleReader
+from datasets_core.slim.sample_stream import SampleStream
+from datasets_core.slim.torch_samples import as_torch
+from datasets_core.slim.work_units import WorkUnits, checked_readers
+
+_FEWEST, _MOST = 16, 4096  # samples that are taken from the queue, and parsed, at a time
+_CHUNK_BYTES = 8 << 20
+
+Sample = dict[str, Any]
+Format = Literal["numpy", "torch"]
+
+
+class DatasetDataProvider(DataProvider):
+    """Provides the samples of a dataset, one after the other.
+
+    `get` takes a sample and gives some of its items; a loop over the provider takes one after the other, as dicts of all items,
+    and ends with the last epoch; `batch` gives several at a time.  All of them go on where the provider stands.
+
+    Without shuffling and with one reader the samples come in the order of the files.  More readers take a file each, and give a
+    sample each in turn.  With shuffling the files come in another order in each epoch, and the samples pass a queue from which
+    one is given by chance while more than `common_queue_min` are in it.  The order follows from the files, the arguments and
+    the seed, not from how fast anything is.
+
+    Threads begin with the first sample; `close`, or the end of a `with` block, ends them.
+
+    Args:
+        dataset: a `slim.Dataset`, or anything that has its attributes.
+        num_readers: how many files are read at a time.
+        reader_kwargs: what the dataset's reader is made with.
+        shuffle: whether files and samples are shuffled.
+        num_epochs: how often each file is read; None for ever.
+        common_queue_capacity: samples that wait to be shuffled, at most.
+        common_queue_min: samples that still wait when one is given, at least, while more come.
+        record_key: the name of the item that says where a sample is from: `file:place`; None for no such item.
+        seed: of the order; None draws one, which states keep.
+        scope: has no effect.
+        format: what items are: `"numpy"` arrays, or `"torch"` tensors.
+
+    Raises:
+        NoDataFilesError: the data sources name no file.
+        ConfigurationError: `record_key` is an item of the dataset, or a number has no meaning.
+
+    >>> import tempfile
+    >>> from datasets_core import records, slim
+    >>> decoder = slim.TFExampleDecoder({"id": slim.FixedLenFeature([], "int64")}, {"id": slim.Tensor("id")})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with records.TFRecordWriter(f"{folder}/a.tfrecord") as writer:
+    ...         writer.write_all(records.encode_example({"id": number}) for number in range(3))
+    ...     dataset = slim.Dataset(f"{folder}/*.tfrecord", slim.TFRecordReader, decoder, 3, {"id": "Its number."})
+    ...     with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
+    ...         (first,) = provider.get(["id"])
+    ...         first, provider.list_items(), [int(sample["id"]) for sample in provider]
+    (array(0), ['id', 'record_key'], [1, 2])
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        num_readers: int = 1,
+        reader_kwargs: Mapping[str, Any] | None = None,
+        shuffle: bool = True,
+        num_epochs: int | None = None,
+        common_queue_capacity: int = 256,
+        common_queue_min: int = 128,
+        record_key: str | None = "record_key",
+        seed: int | None = None,
+        scope: str | None = None,
+        *,
+        format: Format = "numpy",
+    ) -> None:
+        decoder = dataset.decoder
+        items = list(_method(decoder, "list_items", "ListItems")())
+        if record_key in items:
+            raise ConfigurationError(
+                f"The item name used for record_key cannot also be used for a dataset item: {record_key}. Give another one."
+            )
+        super().__init__(items if record_key is None else [*items, record_key], dataset.num_samples)
+        (check_sizes if shuffle else _check_capacity_only)(common_queue_capacity, common_queue_min)
+        if format not in ("numpy", "torch"):
+            raise ConfigurationError(f"format={format!r} is none that items can have. Give 'numpy' or 'torch'.")
+        number = checked_seed(seed) if shuffle else None
+        self._stream = SampleStream(
+            "The provider",
+            WorkUnits(get_data_files(dataset.data_sources), num_epochs, number),
+            reader_maker(dataset.reader, reader_kwargs),
+            num_readers=checked_readers(num_readers),
+            capacity=common_queue_capacity,
+            minimum=common_queue_min,
+            seed=number,
+            takes_seeds=seed is None,
+            made_of={"reader": named(dataset.reader, reader_kwargs)},
+        )
+        self._record_key = record_key
+        self._decode_block = _block_decoder(decoder)
+        self._shown: Callable[[Any], Any] | None = as_torch if format == "torch" else None
+        self._forget()
+        register(self)
+
+    def _forget(self) -> None:
+        self._chunk: list[Entry] = []
+        self._at = 0
+        self._sample_bytes = _CHUNK_BYTES // 64
+        self._names: list[str] = []
+        self._decoded: Iterator[Sample] | None = None
+        self._run = 0
+
+    # -- samples -------------------------------------------------------------------------------------------------------
+
+    def sample(self, items: Sequence[str]) -> Sample:
+        """The next sample, with some of its items; see `get`, which checks their names."""
+        sample = self._taken(items)
+        return sample if self._shown is None else {name: self._shown(value) for name, value in sample.items()}
+
+    def _taken(self, items: Sequence[str]) -> Sample:
+        with self._stream.lock:
+            if self._at >= len(self._chunk) or self._stream.is_closed:
+                self._chunk, self._at, self._decoded = self._next_chunk(), 0, None
+            names = [item for item in items if item != self._record_key]
+            entry = self._chunk[self._at]
+            sample = self._next_decoded(names) if names else self._counted({})
+            if len(names) < len(items):
+                assert self._record_key is not None
+                sample[self._record_key] = self._key(entry)
+            return sample
+
+    def _next_chunk(self) -> list[Entry]:
+        most = max(1, min(_MOST, _CHUNK_BYTES // self._sample_bytes))
+        chunk = self._stream.deliver(most)
+        sizes = [len(entry.payload) for entry in chunk if isinstance(entry.payload, bytes)]
+        self._sample_bytes = max(1, sum(sizes) // len(sizes)) if sizes else _CHUNK_BYTES // 256
+        return chunk
+
+    def _next_decoded(self, names: list[str]) -> Sample:
+        if self._decoded is None or names != self._names:
+            self._run = 0 if names != self._names else self._run
+            self._names, self._decoded = names, None
+        try:
+            sample = None if self._decoded is None else next(self._decoded, None)
+            if sample is None:  # nothing is decoded yet, or all of that which was
+                self._decoded = None
+                decoded = self._next_run(names)
+                sample = next(decoded)
+                self._decoded = decoded
+        except Exception:
+            sample = None
+        finally:
+            if sample is None:  # also where it was interrupted
+                self._decoded = None
+        return self._alone(names) if sample is None else self._counted(sample)
+
+    def _counted(self, sample: Sample) -> Sample:
+        self._at += 1
+        self._stream.given()
+        return sample
+
+    def _next_run(self, names: list[str]) -> Iterator[Sample]:
+        """The samples from the next one on: few where the items asked for have just changed, and more with each run."""
+        self._run = min(_MOST, max(_FEWEST, 2 * self._run))
+        return iter(self._decode_block(_payloads(self._chunk[self._at : self._at + self._run]), names))
+
+    def _alone(self, names: list[str]) -> Sample:
+        """The next sample decoded on its own, where it failed among others: its error names its file and its number."""
+        entry, path = self._chunk[self._at], str(self._chunk[self._at].origin.path)
+        try:
+            (sample,) = self._decode_block(_payloads([entry], name=path, first=entry.number), names)
+        except Exception as error:
+            self._counted({})
+            if isinstance(error, DatasetsCoreError) and path in str(error):
+                raise
+            reason = f"sample {self._key(entry)} cannot be decoded: {error}"
+            raise FileFormatError(path, reason, advice="Mend the sample, or the decoder") from error
+        return self._counted(sample)
+
+    def _key(self, entry: Entry) -> str:
+        origin, reader = entry.origin, self._stream.reader
+        if type(reader).key is SampleReader.key:
+            return f"{origin.path}:{origin.heads[entry.place]}"
+        return reader.key(origin.path, entry.position)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return self
+
+    def __next__(self) -> Sample:
+        try:
+            return self.sample(self._items)
+        except OutOfRangeError as error:
+            raise StopIteration from error
+
+    def batch(
+        self,
+        size: int,
+        items: Sequence[str] | None = None,
+        *,
+        drop_remainder: bool = False,
+        ragged: Ragged = "error",
+        padding: Any = 0,
+    ) -> Iterator[Sample]:
+        """The samples in batches: of each item one array with one dimension more.
+
+        Arrays of different shapes make no array: they are an error; or they are padded at their ends, up to the largest of the
+        batch; or they are given as a list.  Texts, keys and whatever else is no array are lists anyway; sparse values become
+        one of one dimension more.  Samples before an error are given as a smaller batch, then the error comes.
+
+        Args:
+            size: samples in each batch; the last one may have fewer.
+            items: which items; all by default.
+            drop_remainder: leave out what is no whole batch.
+            ragged: what becomes of arrays of different shapes: `"error"`, `"pad"` or `"list"`.
+            padding: what numbers are padded with; texts are padded with empty ones. A dict: for each item.
+
+        Raises:
+            ConfigurationError: a size below 1, or another word for `ragged`.
+            UnknownItemError: an item that there is none of.
+
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.csv")
+        ...     _ = path.write_text("a\\n1\\n2\\n3\\n", encoding="utf-8")
+        ...     dataset = slim.Dataset(str(path), "csv", slim.RowDecoder(["a"]), 3, {})
+        ...     with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
+        ...         [batch["a"].tolist() for batch in provider.batch(2)]
+        [[1, 2], [3]]
+        """
+        wanted = self.list_items() if items is None else items
+        self.check_items(wanted)
+        found = batches(lambda: self._taken(wanted), size, drop_remainder=drop_remainder, ragged=ragged, padding=padding)
+        shown = self._shown
+        return found if shown is None else ({name: shown(value) for name, value in batch.items()} for batch in found)
+
+    # -- states and its end --------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the provider stands, behind the sample that it gave last: plain JSON.
+
+        It holds places in the files, and no samples: those of the queue are named.  With it a provider that is made in the same
+        way, in whatever process, gives the same samples as this one does from here on.
+
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> def provider():
+        ...     dataset = slim.Dataset(str(path), "csv", slim.RowDecoder(["a"]), 9, {})
+        ...     return slim.DatasetDataProvider(dataset, num_epochs=1, common_queue_capacity=4, common_queue_min=2, seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.csv")
+        ...     _ = path.write_text("a\\n" + "\\n".join("123456789"), encoding="utf-8")
+        ...     with provider() as first, provider() as second:
+        ...         _ = first.get(["a"])
+        ...         second.load_state_dict(first.state_dict())
+        ...         [sample["a"] for sample in first] == [sample["a"] for sample in second]
+        True
+        """
+        return self._stream.state()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on where a state was saved.
+
+        Args:
+            state_dict: what `state_dict` gave, for a provider with the same files, reader, readers and queue.
+
+        Raises:
+            StreamStateError: it is of another provider, or altered.
+        """
+        with self._stream.lock:
+            self._stream.load(state_dict)
+            self._forget()
+
+    def close(self) -> None:
+        """End the threads; nothing is given any more."""
+        self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
+
+
+def _payloads(entries: Sequence[Entry], name: str = "records", first: int = 0) -> Any:
+    """What is to be decoded of some samples: records as a block of them."""
+    payloads = [entry.payload for entry in entries]
+    if all(type(payload) is bytes for payload in payloads):
+        return RecordBlock.of(payloads, name=name, first=first)
+    return payloads
+
+
+def _block_decoder(decoder: Any) -> Callable[[Any, list[str]], Iterator[Sample]]:
+    """What decodes blocks, of whatever has the methods of a decoder."""
+    own: Callable[[Any, list[str]], Iterator[Sample]] | None = getattr(decoder, "decode_block", None)
+    if own is not None:
+        return own
+    decode = _method(decoder, "decode", "Decode")
+    return lambda block, names: (dict(zip(names, decode(data, names), strict=True)) for data in block)
+
+
+def _method(decoder: Any, *names: str) -> Any:
+    for name in names:
+        if callable(getattr(decoder, name, None)):
+            return getattr(decoder, name)
+    raise ConfigurationError(f"A dataset's decoder has a method {names[0]}, and {decoder!r} has none. Give a slim.DataDecoder.")
+
+
+def _check_capacity_only(capacity: Any, minimum: Any) -> None:
+    check_capacity(capacity)
+
+
+def checked_seed(seed: Any) -> int:
+    """The seed, or one that is drawn where there is none.
+
+    Raises:
+        ConfigurationError: it is no whole number.
+
+    >>> checked_seed(7)
+    7
+    """
+    if seed is None:
+        return int.from_bytes(os.urandom(6), "little")
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
+        raise ConfigurationError(f"seed is a whole number, not {seed!r}. Give one, or None for one that is drawn.")
+    return int(seed)

@@ -1,0 +1,343 @@
+"""`ParallelReader`, `parallel_read`, `single_pass_read`: the undecoded samples of many files, with their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, OutOfRangeError
+from datasets_core.slim.data_sources import get_data_files as get_data_files
+from datasets_core.slim.dataset_data_provider import checked_seed
+from datasets_core.slim.merged_units import Entry
+from datasets_core.slim.queues import register
+from datasets_core.slim.reader_choice import named, reader_maker
+from datasets_core.slim.sample_queue import check_capacity, check_sizes
+from datasets_core.slim.sample_stream import SampleStream
+from datasets_core.slim.work_units import WorkUnits, checked_readers
+
+_MOST = 256
+
+
+class FIFOQueue:
+    """A common queue that keeps the order.
+
+    Args:
+        capacity: samples that it holds at most.
+
+    Raises:
+        ConfigurationError: it could hold none.
+
+    >>> FIFOQueue(8).capacity
+    8
+    """
+
+    def __init__(self, capacity: int = 256) -> None:
+        check_capacity(capacity)
+        self.capacity, self.min_after_dequeue = int(capacity), 0
+        self.seed: int | None = None
+
+
+class RandomShuffleQueue:
+    """A common queue that gives samples by chance.
+
+    Args:
+        capacity: samples that it holds at most.
+        min_after_dequeue: samples that are left in it when one is given, at least, while more come.
+        seed: of the order; None draws one.
+
+    Raises:
+        ConfigurationError: sizes that have no meaning.
+
+    >>> RandomShuffleQueue(8, 4, seed=1).min_after_dequeue
+    4
+    """
+
+    def __init__(self, capacity: int = 256, min_after_dequeue: int = 128, seed: int | None = None) -> None:
+        check_sizes(capacity, min_after_dequeue)
+        self.capacity, self.min_after_dequeue = int(capacity), int(min_after_dequeue)
+        self.takes_seeds, self.seed = seed is None, checked_seed(seed)
+
+
+class Keyed(NamedTuple):
+    """A sample that is not decoded, and its key."""
+
+    key: str
+    value: Any
+
+
+class KeyedSamples:
+    """Samples with their keys, one after the other, until there are no more.
+
+    It is its own iterator; `read` says at the end that it is the end.  `state_dict` and `load_state_dict` are as those of
+    `DatasetDataProvider`.
+    """
+
+    def __init__(self, stream: SampleStream) -> None:
+        self._stream = stream
+        self._forget()
+        register(self)
+
+    def _forget(self) -> None:
+        self._chunk: list[Entry] = []
+        self._at = 0
+
+    def read(self) -> Keyed:
+        """The next key and value.
+
+        Raises:
+            OutOfRangeError: there are no more.
+            Exception: whatever came up in a reader, behind the samples before it.
+        """
+        with self._stream.lock:
+            if self._at == len(self._chunk) or self._stream.is_closed:
+                self._chunk, self._at = self._stream.deliver(_MOST), 0
+            entry = self._chunk[self._at]
+            self._at += 1
+            self._stream.given()
+            return Keyed(self._stream.reader.key(entry.origin.path, entry.position), entry.payload)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Keyed:
+        try:
+            return self.read()
+        except OutOfRangeError as error:
+            raise StopIteration from error
+
+    def num_records_produced(self) -> int:
+        """Samples that came from the files, with those that wait in the queue."""
+        return self._stream.num_taken
+
+    def num_work_units_completed(self) -> int:
+        """Files that were read to their end, once for each epoch."""
+        return self._stream.num_units
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `DatasetDataProvider.state_dict`."""
+        return self._stream.state()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """See `DatasetDataProvider.load_state_dict`."""
+        with self._stream.lock:
+            self._stream.load(state_dict)
+            self._forget()
+
+    def close(self) -> None:
+        """End the threads; nothing is given any more."""
+        self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
+
+
+class ParallelReader:
+    """Reads several files at a time into a common queue.
+
+    Args:
+        reader_class: see `Dataset`'s reader.
+        common_queue: a `RandomShuffleQueue` or a `FIFOQueue`.
+        num_readers: how many files are read at a time.
+        reader_kwargs: what the readers are made with.
+
+    Raises:
+        ArgumentTypeError: another kind of queue, or of reader.
+
+    >>> import pathlib, tempfile
+    >>> from datasets_core import slim
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.txt")
+    ...     _ = path.write_text("one\\ntwo\\n", encoding="utf-8")
+    ...     with slim.ParallelReader(slim.TextLineReader, slim.FIFOQueue(8), num_readers=2) as reader:
+    ...         files = [str(path)]
+    ...         reader.read(files).value, reader.read(files).value, reader.num_records_produced()
+    (b'one', b'two', 2)
+    """
+
+    def __init__(
+        self,
+        reader_class: Any,
+        common_queue: FIFOQueue | RandomShuffleQueue,
+        num_readers: int = 4,
+        reader_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        if not isinstance(common_queue, FIFOQueue | RandomShuffleQueue):
+            raise ArgumentTypeError(
+                f"common_queue is a slim.RandomShuffleQueue or slim.FIFOQueue, not {common_queue!r}. Give one."
+            )
+        self._make_reader, self._named = reader_maker(reader_class, reader_kwargs), named(reader_class, reader_kwargs)
+        self._make_reader()
+        self._common_queue, self._num_readers = common_queue, checked_readers(num_readers)
+        self._queue: Any = None
+        self._samples: KeyedSamples | None = None
+
+    @property
+    def num_readers(self) -> int:
+        """How many files are read at a time."""
+        return self._num_readers
+
+    @property
+    def common_queue(self) -> FIFOQueue | RandomShuffleQueue:
+        """The queue that was given."""
+        return self._common_queue
+
+    def read(self, queue: Any) -> Keyed:
+        """The next key and value.
+
+        Args:
+            queue: the files, in their order: a `WorkUnits`, or a list of paths; the same one in each call.
+
+        Raises:
+            OutOfRangeError: there are no more.
+            ConfigurationError: another queue than before.
+        """
+        return self._of(queue).read()
+
+    def read_up_to(self, queue: Any, num_records: int) -> tuple[list[str], list[Any]]:
+        """The next keys and values, at most so many; fewer are the last ones, or those before an error.
+
+        Args:
+            queue: see `read`.
+            num_records: how many at most; 1 or more.
+
+        Raises:
+            OutOfRangeError: there are no more.
+            ConfigurationError: another queue than before, or no such number.
+        """
+        if not isinstance(num_records, int) or isinstance(num_records, bool) or num_records < 1:
+            raise ConfigurationError(f"num_records is a whole number from 1 on, not {num_records!r}. Give one.")
+        samples = self._of(queue)
+        found = [samples.read()]
+        while len(found) < num_records:
+            try:
+                found.append(samples.read())
+            except Exception:  # it comes again, with the next call
+                break
+        return [sample.key for sample in found], [sample.value for sample in found]
+
+    def _of(self, queue: Any) -> KeyedSamples:
+        if self._samples is None:
+            self._samples = KeyedSamples(
+                _stream(_units(queue), self._make_reader, self._named, self._num_readers, self._common_queue)
+            )
+            self._queue = queue
+        elif queue is not self._queue and (not isinstance(queue, list | tuple) or queue != self._queue):
+            raise ConfigurationError("The reader reads the files of the queue that it was given first. Make another reader.")
+        return self._samples
+
+    def num_records_produced(self) -> int:
+        """Samples that came from the files, with those that wait in the queue."""
+        return 0 if self._samples is None else self._samples.num_records_produced()
+
+    def num_work_units_completed(self) -> int:
+        """Files that were read to their end."""
+        return 0 if self._samples is None else self._samples.num_work_units_completed()
+
+    def close(self) -> None:
+        """End the threads; nothing is given any more."""
+        if self._samples is not None:
+            self._samples.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
+
+
+def _units(queue: Any) -> WorkUnits:
+    if isinstance(queue, WorkUnits):
+        return queue
+    if isinstance(queue, Iterable) and not isinstance(queue, str | bytes):
+        return WorkUnits(get_data_files(list(queue)), 1)
+    raise ArgumentTypeError(f"A queue of files is a list of paths, or a slim.WorkUnits, not {queue!r}. Give one.")
+
+
+def _stream(
+    units: WorkUnits, make_reader: Any, reader: list[Any], num_readers: int, queue: FIFOQueue | RandomShuffleQueue
+) -> SampleStream:
+    return SampleStream(
+        "The reader",
+        units,
+        make_reader,
+        num_readers=num_readers,
+        capacity=queue.capacity,
+        minimum=queue.min_after_dequeue,
+        seed=queue.seed,
+        takes_seeds=isinstance(queue, RandomShuffleQueue) and queue.takes_seeds,
+        made_of={"reader": reader},
+    )
+
+
+def parallel_read(
+    data_sources: Any,
+    reader_class: Any,
+    num_epochs: int | None = None,
+    num_readers: int = 4,
+    reader_kwargs: Mapping[str, Any] | None = None,
+    shuffle: bool = True,
+    dtypes: Any = None,
+    capacity: int = 256,
+    min_after_dequeue: int = 128,
+    seed: int | None = None,
+    scope: str | None = None,
+) -> KeyedSamples:
+    """Read several files at a time.
+
+    Args:
+        data_sources: see `get_data_files`.
+        reader_class: see `Dataset`'s reader.
+        num_epochs: how often each file is read; None for ever.
+        num_readers: how many files are read at a time.
+        reader_kwargs: what the readers are made with.
+        shuffle: whether files and samples are shuffled.
+        dtypes, scope: have no effect.
+        capacity: of the common queue.
+        min_after_dequeue: samples that are left in it when one is given, at least, while more come.
+        seed: of the order; None draws one.
+
+    Raises:
+        NoDataFilesError: the data sources name no file.
+        ConfigurationError: a number that has no meaning.
+
+    >>> import pathlib, tempfile
+    >>> from datasets_core import slim
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.txt")
+    ...     _ = path.write_text("one\\ntwo\\n", encoding="utf-8")
+    ...     with slim.parallel_read(str(path), slim.TextLineReader, num_epochs=1, seed=1) as samples:
+    ...         sorted(value for _, value in samples)
+    [b'one', b'two']
+    """
+    files = get_data_files(data_sources)
+    queue = RandomShuffleQueue(capacity, min_after_dequeue, seed) if shuffle else FIFOQueue(capacity)
+    units = WorkUnits(files, num_epochs, queue.seed)
+    make = reader_maker(reader_class, reader_kwargs)
+    return KeyedSamples(_stream(units, make, named(reader_class, reader_kwargs), checked_readers(num_readers), queue))
+
+
+def single_pass_read(
+    data_sources: Any, reader_class: Any, reader_kwargs: Mapping[str, Any] | None = None, scope: str | None = None
+) -> KeyedSamples:
+    """Read files one after the other, once.
+
+    Args:
+        data_sources, reader_class, reader_kwargs, scope: see `parallel_read`.
+
+    Raises:
+        NoDataFilesError: the data sources name no file.
+
+    >>> import pathlib, tempfile
+    >>> from datasets_core import slim
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.txt")
+    ...     _ = path.write_text("one\\ntwo\\n", encoding="utf-8")
+    ...     with slim.single_pass_read([str(path)], slim.TextLineReader) as samples:
+    ...         [(key[-7:], value) for key, value in samples]
+    [('a.txt:1', b'one'), ('a.txt:2', b'two')]
+    """
+    return parallel_read(data_sources, reader_class, 1, 1, reader_kwargs, shuffle=False)

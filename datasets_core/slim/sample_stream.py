@@ -1,0 +1,260 @@
+"""`SampleStream`: samples on their way from files to whom they are given: read by threads, merged, shuffled; and its states."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from datasets_core import files
+from datasets_core.errors import ConfigurationError, OutOfRangeError, StreamStateError
+from datasets_core.fetch.after_fork import renewed_after_fork
+from datasets_core.slim.merged_units import Entry, MergedUnits, MergeState
+from datasets_core.slim.sample_queue import FirstInFirstOut, RandomQueue
+from datasets_core.slim.sample_reader import SampleReader
+from datasets_core.slim.unit_threads import UnitThreads
+from datasets_core.slim.work_units import WorkUnits
+
+_VERSION = 1
+_ADVICE = "Give what state_dict() returned, unaltered."
+
+
+class SampleStream:
+    """The samples of files in the order in which they are given.
+
+    Args:
+        name: whose it is, for messages.
+        units: the files.
+        make_reader: makes a reader.
+        num_readers: how many threads read.
+        capacity, minimum: of the queue in which samples are shuffled.
+        seed: of their order; None: they are not shuffled.
+        takes_seeds: whether a state may bring another seed: this one was drawn.
+        made_of: what else the order depends on: a state of a stream with other facts is refused.
+
+    Raises:
+        ConfigurationError: sizes that have no meaning.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        units: WorkUnits,
+        make_reader: Callable[[], SampleReader],
+        *,
+        num_readers: int,
+        capacity: int,
+        minimum: int,
+        seed: int | None,
+        takes_seeds: bool,
+        made_of: Mapping[str, Any],
+    ) -> None:
+        self._name, self._units, self._make_reader, self._num_readers = name, units, make_reader, num_readers
+        self._capacity, self._minimum, self._seed = capacity, minimum, seed
+        self._takes_seeds, self._made_of = takes_seeds, dict(made_of)
+        self._facts: dict[str, Any] = {}
+        self.lock = threading.RLock()
+        self._running: list[UnitThreads] = []
+        self._is_closed = False
+        self._loaded: dict[str, Any] | None = None
+        self.num_given = 0
+        self._begin(MergeState())
+        renewed_after_fork(self)
+        self._finalizer = weakref.finalize(self, _close, self._running)
+
+    def _begin(self, state: MergeState) -> None:
+        for threads in self._running:
+            threads.close()
+        self._merged = MergedUnits(self._units, self._make_reader, self._num_readers, self._capacity, state)
+        self._queue: RandomQueue[Entry] | FirstInFirstOut[Entry] = (
+            FirstInFirstOut() if self._seed is None else RandomQueue(self._capacity, self._minimum, self._seed)
+        )
+        self._running[:] = [self._merged.threads]
+        self._chunk_state: tuple[MergeState, int, list[Entry]] = (self._merged.state(), 0, [])
+        self._num_in_chunk = self._at = 0
+
+    def forked(self) -> None:
+        """Have a lock of this process."""
+        self.lock = threading.RLock()
+
+    @property
+    def reader(self) -> SampleReader:
+        """One of the readers."""
+        return self._merged.readers[0]
+
+    @property
+    def num_taken(self) -> int:
+        """Samples that came from files."""
+        return self._merged.num_taken
+
+    @property
+    def num_units(self) -> int:
+        """Files that were read to their end, once for each epoch."""
+        return self._merged.num_units
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._is_closed
+
+    def deliver(self, most: int) -> list[Entry]:
+        """The next samples, at least one; those that were delivered before are counted as given.
+
+        Args:
+            most: how many at most.
+
+        Raises:
+            OutOfRangeError: there are no more.
+            ConfigurationError: it is closed.
+            Exception: whatever came up in a reader, behind the samples before it.
+        """
+        with self.lock:
+            if self._is_closed:
+                raise ConfigurationError(f"{self._name} is closed. Make another one.")
+            if self._loaded is not None:
+                self._restore(self._loaded)
+            merged = self._merged
+            if merged.threads.is_lost:
+                self._running[:] = [merged.renew()]
+            state = (merged.state(), self._queue.drawn, list(self._queue.entries))
+            found = self._queue.deliver(merged, most)
+            if found:
+                self._chunk_state, self._num_in_chunk, self._at = state, len(found), 0
+                return found
+            if merged.error is not None:
+                raise merged.error.with_traceback(None)
+            raise OutOfRangeError(self._name, num_samples=self.num_given)
+
+    def given(self) -> None:
+        """Count one sample of those that were delivered last as given."""
+        self._at += 1
+        self.num_given += 1
+
+    # -- states --------------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Where it stands, behind the samples that were given: plain JSON."""
+        with self.lock:
+            if self._loaded is not None:
+                return dict(self._loaded)
+            merged, drawn, entries = self._chunk_state
+            return {
+                "version": _VERSION,
+                "made_of": self._told_facts(),
+                "seed": self._seed,
+                "num_given": self.num_given,
+                "lanes": merged.lanes,
+                "turn": merged.turn,
+                "next_unit": merged.next_unit,
+                "counts": [merged.num_taken, merged.num_units],
+                "queue": [[entry.origin.unit, entry.position] for entry in entries],
+                "drawn": drawn,
+                "behind": self._at,
+            }
+
+    def load(self, state: Any) -> None:
+        """Go on where a state was saved.
+
+        Raises:
+            StreamStateError: it is of another stream, or no state.
+        """
+        with self.lock:
+            self._check(state)
+            self._seed = state["seed"]
+            if self._units.seed is not None:
+                self._units = WorkUnits(self._units.files, self._units.num_epochs, self._seed)
+            self._loaded = dict(state)
+            self.num_given = state["num_given"]
+
+    def _check(self, state: Any) -> None:
+        if not isinstance(state, Mapping) or not {"version", "made_of", "seed", "lanes", "queue", "behind"} <= set(state):
+            raise StreamStateError("This is no state of a provider. Give what state_dict() returned.")
+        if state["version"] != _VERSION:
+            raise StreamStateError(
+                f"The state has version {state['version']!r}, and this library reads version {_VERSION}. "
+                "Use the version of the library that saved it."
+            )
+        facts, told = self._told_facts(), state["made_of"]
+        differing = [name for name in facts if not isinstance(told, Mapping) or told.get(name) != facts[name]]
+        if differing:
+            raise StreamStateError(
+                f"The state is of a provider that was made of something else: {', '.join(differing)} differ. "
+                "Make the provider as the one that saved it."
+            )
+        seed = state["seed"]
+        if seed != self._seed and not (self._takes_seeds and isinstance(seed, int)):
+            raise StreamStateError(f"The state has seed {seed!r}, and this provider {self._seed!r}. Make it with the same one.")
+        for name in ("num_given", "turn", "next_unit", "drawn", "behind"):
+            if not _is_count(state.get(name)):
+                raise StreamStateError(f"The state says {name} {state.get(name)!r}, which is no whole number. {_ADVICE}")
+        for name in ("lanes", "queue"):
+            pairs = state[name]
+            if not isinstance(pairs, list | tuple) or not all(
+                isinstance(pair, list | tuple) and len(pair) == 2 and _is_count(pair[0]) for pair in pairs
+            ):
+                raise StreamStateError(f"The state says {name} of no known form. {_ADVICE}")
+        counts = state.get("counts")
+        if not isinstance(counts, list | tuple) or len(counts) != 2 or not all(map(_is_count, counts)):
+            raise StreamStateError(f"The state says counts {counts!r}, which are no two whole numbers. {_ADVICE}")
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        lanes = [list(lane) for lane in state["lanes"]]
+        self._begin(MergeState(lanes, state["turn"], state["next_unit"], *state["counts"]))
+        entries = self._merged.found_again((unit, position) for unit, position in state["queue"])
+        self._queue.load(entries, state["drawn"])
+        left = state["behind"]
+        while left:
+            found = self._queue.deliver(self._merged, left)
+            if not found:
+                break
+            left -= len(found)
+        if left and self._merged.error is not None:
+            raise self._merged.error.with_traceback(None)
+        if left:
+            raise StreamStateError(
+                "The files end before the sample at which the state stands. Give those that it was saved with."
+            )
+        self._chunk_state = (self._merged.state(), self._queue.drawn, list(self._queue.entries))
+        self._loaded = None
+
+    def _told_facts(self) -> dict[str, Any]:
+        if not self._facts:
+            told = hashlib.sha256()
+            for path in self._units.files:
+                told.update(f"{path}\0{_size(path)}\0".encode("utf-8", "surrogateescape"))
+            self._facts = {
+                "files": told.hexdigest()[:16],
+                **self._made_of,
+                "num_readers": self._num_readers,
+                "queue": None if self._seed is None else [self._capacity, self._minimum],
+            }
+        return self._facts
+
+    # -- its end -------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the threads."""
+        self._is_closed = True
+        _close(self._running)
+
+
+def _close(running: list[UnitThreads]) -> None:
+    for threads in running:
+        threads.close()
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _size(path: str) -> int | None:
+    """The bytes of a local file; None of what is elsewhere, or not there."""
+    if files.is_url(str(path)):
+        return None
+    try:
+        return os.stat(files.local_path(path)).st_size
+    except OSError:
+        return None

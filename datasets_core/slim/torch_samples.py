@@ -1,0 +1,36 @@
+"""`as_torch`: items as tensors of torch, where they are numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from datasets_core.optional import needed
+from datasets_core.records.parsed_values import SparseValue
+
+
+def as_torch(value: Any) -> Any:
+    """A value of an item for torch: arrays of numbers are tensors, sparse ones sparse tensors; all else stays what it is.
+
+    Args:
+        value: what a decoder made.
+
+    Raises:
+        MissingDependencyError: torch is not installed.
+
+    >>> as_torch(np.array([1, 2])), as_torch("a wren")
+    (tensor([1, 2]), 'a wren')
+    """
+    torch = needed("torch", needed_for="format='torch'", install="torch")
+    if isinstance(value, SparseValue) and np.asarray(value.values).dtype.kind in "biufc":
+        indices = torch.from_numpy(np.ascontiguousarray(np.asarray(value.indices, np.int64).T))
+        return torch.sparse_coo_tensor(
+            indices, as_torch(np.asarray(value.values)), tuple(np.asarray(value.dense_shape).tolist())
+        )
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufc":
+        array = np.array(value, order="C", dtype=value.dtype.newbyteorder("="))  # its own memory: that of blocks is read-only
+        return torch.from_numpy(array)
+    if isinstance(value, list) and value and all(isinstance(inner, np.ndarray | np.generic) for inner in value):
+        return [as_torch(inner) for inner in value]
+    return value

@@ -1,0 +1,199 @@
+"""`UnitThreads`: threads that read work units one after the other, a bounded way ahead of whom they read for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from datasets_core.errors import DatasetsCoreError, FileFormatError
+from datasets_core.fetch.after_fork import renewed_after_fork
+from datasets_core.slim.sample_reader import Position, SampleBlock, SampleReader, no_sample, plain
+from datasets_core.slim.work_units import WorkUnits
+
+_AHEAD_BYTES = 4 << 20  # for each thread; a block may be larger, and then it is one
+_JOIN_SECONDS = 1.0  # for all threads together: one that a reader of the user's holds up is left behind
+
+
+class _Buffer:
+    """What was read of a unit, and was not taken yet."""
+
+    __slots__ = ("blocks", "error", "is_whole", "weight")
+
+    def __init__(self) -> None:
+        self.blocks: deque[tuple[SampleBlock, float]] = deque()
+        self.weight = 0.0
+        self.is_whole = False
+        self.error: BaseException | None = None
+
+
+class UnitThreads:
+    """Reads work units: the first ones at once, by a thread each, and each thread that is done takes the next one.
+
+    Nothing is begun before something is asked for.  The threads are daemons and belong to one process: in a forked one
+    `is_lost` is true, and nothing is read any more.
+
+    Args:
+        units: the files.
+        readers: one for each thread.
+        starts: units that were begun before, in their order, each with the position behind which to go on; None for those
+            that are read from their beginning.
+        next_unit: the first unit that nobody has begun.
+        samples_ahead: how many samples may wait, of which nobody says how large they are.
+    """
+
+    def __init__(
+        self,
+        units: WorkUnits,
+        readers: Sequence[SampleReader],
+        starts: dict[int, Position | None],
+        next_unit: int,
+        samples_ahead: int,
+    ) -> None:
+        self._units, self._readers, self._starts = units, readers, starts
+        self._begun = list(starts)[::-1]
+        self._next, self._samples_ahead = next_unit, samples_ahead
+        self._buffers: dict[int, _Buffer] = {}
+        self._changed = threading.Condition()
+        self._threads: list[threading.Thread] = []
+        self._weight, self._wanted = 0.0, max(starts, default=-1)
+        self._is_begun, self.is_closed, self.is_lost = False, False, False
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process; the threads are not here."""
+        self._changed, self._threads, self.is_lost = threading.Condition(), [], self._is_begun
+
+    # -- for whom it reads ---------------------------------------------------------------------------------------------
+
+    def take(self, unit: int, *, waits: bool) -> tuple[list[SampleBlock], bool, BaseException | None]:
+        """What was read of a unit since it was asked for last, whether there may be more, and why there is not.
+
+        Args:
+            unit: which; those that are asked for are at most as many as there are threads.
+            waits: until there is something.
+        """
+        with self._changed:
+            self._begin()
+            if unit > self._wanted:
+                self._wanted = unit
+                self._changed.notify_all()
+            buffer = self._buffer(unit)
+            while waits and not (buffer.blocks or buffer.is_whole or self.is_closed):
+                self._changed.wait()
+            if buffer.blocks:
+                taken = [block for block, _ in buffer.blocks]
+                buffer.blocks.clear()
+                self._weight -= buffer.weight
+                buffer.weight = 0.0
+                self._changed.notify_all()
+                return taken, True, None
+            if not buffer.is_whole:
+                return [], not self.is_closed, None
+            del self._buffers[unit]
+        return [], False, buffer.error
+
+    def close(self) -> None:
+        """End the threads, as soon as they are done with what they do."""
+        with self._changed:
+            self.is_closed = True
+            self._buffers.clear()
+            self._changed.notify_all()
+            threads, self._threads = self._threads, []
+        if threading.current_thread() in threads:  # collected as garbage in one of them
+            return
+        end = time.monotonic() + _JOIN_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+    def _buffer(self, unit: int) -> _Buffer:
+        return self._buffers.setdefault(unit, _Buffer())
+
+    def _begin(self) -> None:
+        if self._is_begun or self.is_closed:
+            return
+        self._is_begun = True
+        most = len(self._starts) + len(self._units) - self._next
+        for reader in self._readers[:most]:
+            thread = threading.Thread(target=self._run, args=(reader,), name="datasets_core-slim", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    # -- in the threads ------------------------------------------------------------------------------------------------
+
+    def _run(self, reader: SampleReader) -> None:
+        while (unit := self._next_unit()) is not None:
+            path = str(self._units.path(unit))
+            error: BaseException | None = None
+            last: list[Position] = []
+            try:
+                if not self._read(reader, unit, last):
+                    return
+            except BaseException as found:  # raised by `take`
+                error = found if isinstance(found, DatasetsCoreError) else self._told(reader, path, last, found)
+            with self._changed:
+                buffer = self._buffer(unit)
+                buffer.error, buffer.is_whole = error, True
+                self._changed.notify_all()
+            del error
+
+    @staticmethod
+    def _told(reader: SampleReader, path: str, last: list[Position], found: BaseException) -> FileFormatError:
+        """The error of somebody else's reader, with the file."""
+        where = f" behind {reader.key(path, last[0])}" if last else ""
+        reason = f"its reader, {type(reader).__name__}, failed{where}: {type(found).__name__}: {found}"
+        error = FileFormatError(path, reason, advice="Mend the reader, or the file")
+        error.__cause__ = found
+        return error
+
+    def _next_unit(self) -> int | None:
+        """The unit to read next, once there is room for what it holds; None where there is nothing more to do."""
+        with self._changed:
+            while not self.is_closed:
+                if self._begun:
+                    return self._begun.pop()
+                if self._next >= len(self._units):
+                    return None
+                if self._next <= self._wanted or self._weight < len(self._readers):
+                    self._next += 1
+                    return self._next - 1
+                self._changed.wait()
+            return None
+
+    def _read(self, reader: SampleReader, unit: int, last: list[Position]) -> bool:
+        """Read a unit; False when nobody wants it any more."""
+        start = self._starts.get(unit)
+        blocks: Any = reader.blocks(self._units.path(unit), start)
+        try:
+            for block in blocks:
+                found = block
+                if start is not None:  # the sample that was given last
+                    start, found = None, block.behind()
+                if len(found):
+                    last[:] = [plain(found.positions[-1])]
+                    if not self._put(unit, found):
+                        return False
+            if start is not None:
+                raise no_sample(self._units.path(unit), start)
+        finally:
+            if hasattr(blocks, "close"):
+                blocks.close()
+        return True
+
+    def _put(self, unit: int, block: SampleBlock) -> bool:
+        weight = max(block.num_bytes / _AHEAD_BYTES, 0.0 if block.num_bytes else len(block) / self._samples_ahead)
+        if len(block) == 1:  # read one by one, by a reader to which a sample may be dear
+            weight = max(weight, 1 / self._samples_ahead)
+        with self._changed:
+            buffer = self._buffer(unit)
+            while buffer.blocks and self._weight + weight > len(self._readers) and not self.is_closed:
+                self._changed.wait()
+            if self.is_closed:
+                return False
+            buffer.blocks.append((block, weight))
+            buffer.weight += weight
+            self._weight += weight
+            self._changed.notify_all()
+            return True
