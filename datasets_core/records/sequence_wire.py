@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import pyarrow as pa
 
-from datasets_core.records.record_block import RecordBlock
-from datasets_core.records.wire import Kind, RawFeature, Rules, raw_sequence_example
-from datasets_core.records.wire_columns import walked_columns
+from datasets_core.records.record_block import Ints, RecordBlock
+from datasets_core.records.wire import Kind, RawFeature, RawFeatures, RawLists, Rules, raw_sequence_example
+from datasets_core.records.wire_columns import decode_maps, first_places, is_small, merged_columns, wanted_entries
+from datasets_core.records.wire_entries import Entries
+from datasets_core.records.wire_lists import feature_groups
+from datasets_core.records.wire_spans import Spans, first_fields, repeated_fields
+from datasets_core.records.wire_values import (
+    Bools,
+    SequenceColumns,
+    WireColumns,
+    offsets_of,
+    scattered,
+    spliced,
+    told,
+    walked_values,
+)
 from datasets_core.records.wire_values import SequenceColumn as SequenceColumn
-from datasets_core.records.wire_values import SequenceColumns, WireColumns, offsets_of, walked_values
+from datasets_core.records.wire_words import WireBytes
+
+WalkedSteps: TypeAlias = Mapping[int, Mapping[bytes, Sequence[RawFeature]]]
+
+_FIRST, _SECOND = 0x0A, 0x12
 
 
 def decode_sequence_examples(
@@ -26,44 +46,195 @@ def decode_sequence_examples(
 
     Args:
         block: the records.
-        keys: the features of the context that are wanted; None for all.
+        keys: the features of the context that are wanted, all others are not looked into; None for all.
         list_keys: the feature lists that are wanted; None for all.
         rules: how odd messages are read.
 
     Raises:
         ExampleError: a record is no such message.
 
-    >>> decode_sequence_examples(RecordBlock.of([b""]))
-    ({}, {})
+    >>> block = RecordBlock.of([bytes.fromhex("12100a0e0a017412090a070a050a01610a00")] * 2)
+    >>> context, lists = decode_sequence_examples(block)
+    >>> lists[b"t"]["bytes"].lists.to_pylist()
+    [[[b'a', b'']], [[b'a', b'']]]
     """
-    rows = [
-        raw_sequence_example(record, rules=rules, keys=keys, list_keys=list_keys, name=block.name, record=block.first + number)
-        for number, record in enumerate(block)
-    ]
-    return walked_columns([context for context, _ in rows]), walked_lists([lists for _, lists in rows])
+    if is_small(block):
+        odd = np.ones(len(block), np.bool_)
+        rows = _walked(block, range(len(block)), keys, list_keys, rules)
+        return merged_columns({}, rows[0], odd), _merged_lists({}, rows[1], odd)
+    wire = WireBytes(block)
+    records = Spans.numbered(wire.starts, wire.stops)
+    contexts, lists = _fields_of(wire, records.filled())
+    features = decode_maps(wire, contexts, keys, rules)
+    found = wanted_entries(wire, lists, list_keys, rules)
+    steps = {key: _steps_of(wire, entries.values) for key, entries in found.items()}
+    rows = _walked(block, np.flatnonzero(records.odd).tolist(), keys, list_keys, rules)
+    columns = merged_columns(features, rows[0], records.odd)
+    return columns, _merged_lists({key: (found[key], steps[key]) for key in found}, rows[1], records.odd)
 
 
-def _kinds(steps: Sequence[RawFeature]) -> dict[Kind | None, None]:
-    return dict.fromkeys(step.kind for step in steps if step.kind is not None) or {None: None}
+def _walked(
+    block: RecordBlock,
+    numbers: Collection[int],
+    keys: Collection[bytes] | None,
+    list_keys: Collection[bytes] | None,
+    rules: Rules,
+) -> tuple[dict[int, RawFeatures], dict[int, RawLists]]:
+    contexts: dict[int, RawFeatures] = {}
+    lists: dict[int, RawLists] = {}
+    for number in numbers:
+        contexts[number], lists[number] = raw_sequence_example(
+            block.data[block.starts[number] : block.stops[number]],
+            rules=rules,
+            keys=keys,
+            list_keys=list_keys,
+            name=block.name,
+            record=block.first + number,
+        )
+    return contexts, lists
 
 
 def walked_lists(rows: Sequence[Mapping[bytes, Sequence[RawFeature]]]) -> SequenceColumns:
-    """The columns of the feature lists of messages that were walked one by one."""
-    kinds: dict[bytes, dict[Kind | None, None]] = {}
-    for row in rows:
-        for key, steps in row.items():
-            kinds.setdefault(key, {}).update(_kinds(steps))
-    return {key: {kind: _column(kind, [row.get(key) for row in rows]) for kind in of_key} for key, of_key in kinds.items()}
+    """The columns of the feature lists of messages that were all walked one by one."""
+    return _merged_lists({}, dict(enumerate(rows)), np.ones(len(rows), np.bool_))
 
 
-def _column(kind: Kind | None, rows: Sequence[Sequence[RawFeature] | None]) -> SequenceColumn:
-    shown = [steps if steps is not None and kind in _kinds(steps) else None for steps in rows]
-    steps = [step for row in shown for step in row or ()]
-    values, counts = walked_values(kind, steps)
-    return SequenceColumn(
-        values,
-        offsets_of(counts),
-        offsets_of([len(row or ()) for row in shown]),
-        np.fromiter((row is not None for row in shown), np.bool_, len(shown)),
-        np.fromiter((step.kind is None or step.kind != kind for step in steps), np.bool_, len(steps)),
+def _fields_of(wire: WireBytes, records: Spans) -> tuple[Spans, Spans]:
+    """The contexts and the maps of feature lists of records that have either, or both in this order."""
+    contexts, _ = first_fields(wire, records.part(wire.octets[records.starts] == _FIRST), _FIRST)
+    behind = wire.starts.copy()
+    behind[contexts.which] = contexts.stops
+    rest = records.part(~records.odd[records.which])
+    lists, around = first_fields(wire, rest.within(behind[rest.which]).filled(), _SECOND)
+    return contexts, lists.kept(lists.stops == around.stops)
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """The steps of a feature list in many records, as far as they stand under one kind.
+
+    Attributes:
+        values: the values of all steps.
+        value_counts: how many each step has.
+        without_kind: the steps of another kind, or of none.
+        step_counts: how many steps each record has here.
+        present: the records that stand under the kind.
+    """
+
+    values: pa.Array
+    value_counts: Ints
+    without_kind: Bools
+    step_counts: Ints
+    present: Bools
+
+    def part(self, chosen: Bools) -> _Steps:
+        """What stands in the chosen records."""
+        if chosen[self.present].all():
+            return self
+        steps = np.repeat(chosen, self.step_counts)
+        return _Steps(
+            self.values.take(np.flatnonzero(np.repeat(steps, self.value_counts))),
+            self.value_counts[steps],
+            self.without_kind[steps],
+            self.step_counts * chosen,
+            self.present & chosen,
+        )
+
+    def record_counts(self) -> Ints:
+        """How many values each record has."""
+        return np.diff(offsets_of(self.value_counts)[offsets_of(self.step_counts)])
+
+    def and_others(self, others: _Steps) -> _Steps:
+        """These, and those of other records in between."""
+        value_counts, without_kind = (
+            spliced(pa.array(of_steps, pa.int64()), self.step_counts, pa.array(of_others, pa.int64()), others.step_counts)
+            for of_steps, of_others in (
+                (self.value_counts, others.value_counts),
+                (self.without_kind.astype(np.int64), others.without_kind.astype(np.int64)),
+            )
+        )
+        return _Steps(
+            spliced(self.values, self.record_counts(), others.values, others.record_counts()),
+            np.asarray(value_counts),
+            np.asarray(without_kind).astype(np.bool_),
+            self.step_counts + others.step_counts,
+            self.present | others.present,
+        )
+
+    def column(self) -> SequenceColumn:
+        offsets = offsets_of(self.value_counts), offsets_of(self.step_counts)
+        return SequenceColumn(self.values, *offsets, self.present, self.without_kind)
+
+
+_StepsByKind: TypeAlias = dict[Kind | None, _Steps]
+
+
+def _steps_of(wire: WireBytes, lists: Spans) -> _StepsByKind:
+    """The steps of the feature lists of many records by kind; records whose steps are of several kinds become odd."""
+    size = len(lists.odd)
+    rounds = repeated_fields(wire, lists, _FIRST)
+    which, starts, stops = (
+        np.concatenate([np.zeros(0, np.int64), *places])
+        for places in ([s.which for s in rounds], [s.starts for s in rounds], [s.stops for s in rounds])
     )
+    order = np.argsort(starts, kind="stable")
+    records = which[order]
+    features = Spans.numbered(starts[order], stops[order])
+    groups = [group for group in feature_groups(wire, features) if group.kind is not None]
+    step_counts = np.bincount(records, minlength=size)
+    lists.odd[records[features.odd]] = True
+    kinds = np.zeros(size, np.int64)
+    found: _StepsByKind = {}
+    for group in groups:
+        present = told(records[group.which], size)
+        kinds += present
+        steps = present[records]
+        counts = scattered(group.counts, group.which, len(records))
+        without_kind = ~told(group.which, len(records))
+        found[group.kind] = _Steps(group.values, counts[steps], without_kind[steps], step_counts * present, present)
+    lists.odd |= kinds > 1
+    rest = told(lists.which, size) & (kinds == 0)
+    empty = int(step_counts[rest].sum())
+    if rest.any():
+        found[None] = _Steps(pa.nulls(0), np.zeros(empty, np.int64), np.ones(empty, np.bool_), step_counts * rest, rest)
+    return found
+
+
+def _walked_steps(kind: Kind | None, rows: Mapping[int, Sequence[RawFeature]], size: int) -> _Steps:
+    numbers = np.fromiter(rows, np.int64, len(rows))
+    steps = [step for row in rows.values() for step in row]
+    values, counts = walked_values(kind, steps)
+    return _Steps(
+        values,
+        counts,
+        np.fromiter((kind is None or step.kind != kind for step in steps), np.bool_, len(steps)),
+        scattered(np.fromiter(map(len, rows.values()), np.int64, len(rows)), numbers, size),
+        told(numbers, size),
+    )
+
+
+def _kinds(steps: Sequence[RawFeature]) -> list[Kind | None]:
+    return list(dict.fromkeys(step.kind for step in steps if step.kind is not None)) or [None]
+
+
+def _merged_lists(lists: Mapping[bytes, tuple[Entries, _StepsByKind]], walked: WalkedSteps, odd: Bools) -> SequenceColumns:
+    """The columns of the feature lists of many records, and of the odd ones, which were walked."""
+    columns: SequenceColumns = {}
+    by_key: dict[bytes, dict[Kind | None, dict[int, Sequence[RawFeature]]]] = {}
+    for number, row in walked.items():
+        for key, steps in row.items():
+            for kind in _kinds(steps):
+                by_key.setdefault(key, {}).setdefault(kind, {})[number] = steps
+    firsts = first_places({key: entries for key, (entries, _) in lists.items()}, walked, odd)
+    for key in sorted(firsts, key=firsts.__getitem__):
+        parts: dict[Kind | None, list[_Steps]] = {}
+        for kind, found in lists[key][1].items() if key in lists else ():
+            usual = found.part(~odd)
+            if usual.present.any():
+                parts.setdefault(kind, []).append(usual)
+        for kind, rows in by_key.get(key, {}).items():
+            parts.setdefault(kind, []).append(_walked_steps(kind, rows, len(odd)))
+        merged = {kind: part[0].and_others(part[1]) if part[1:] else part[0] for kind, part in parts.items()}
+        firsts_of = {kind: int(np.argmax(steps.present)) for kind, steps in merged.items()}
+        columns[key] = {kind: merged[kind].column() for kind in sorted(merged, key=firsts_of.__getitem__)}
+    return columns

@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from sys import byteorder
 from typing import Literal, TypeAlias
 
@@ -137,7 +136,7 @@ def walk_example(
     Args:
         data: the bytes of one message.
         rules: how odd messages are read.
-        keys: those that are wanted; None for all.
+        keys: those that are wanted, all others are not looked into; None for all.
         name: the file that messages of errors name.
         record: the number of the record there.
 
@@ -192,10 +191,10 @@ def raw_example(
         found: RawFeatures = {}
         for tag, start, stop in _fields(data, 0, len(data)):
             if tag == _FIRST:
-                _read_features(data, start, stop, found)
+                _read_features(data, start, stop, found, keys)
     except Malformed as error:
         raise ExampleError(name, f"no tf.train.Example: {error}", record=record) from None
-    return found if keys is None else {key: feature for key, feature in found.items() if key in keys}
+    return found
 
 
 def raw_sequence_example(
@@ -215,15 +214,11 @@ def raw_sequence_example(
             return _tensorflow_sequence_example(data, keys, list_keys)
         for tag, start, stop in _fields(data, 0, len(data)):
             if tag == _FIRST:
-                _read_features(data, start, stop, context)
+                _read_features(data, start, stop, context, keys)
             elif tag == _SECOND:
-                _read_lists(data, start, stop, lists)
+                _read_lists(data, start, stop, lists, list_keys)
     except Malformed as error:
         raise ExampleError(name, f"no tf.train.SequenceExample: {error}", record=record) from None
-    if keys is not None:
-        context = {key: feature for key, feature in context.items() if key in keys}
-    if list_keys is not None:
-        lists = {key: steps for key, steps in lists.items() if key in list_keys}
     return context, lists
 
 
@@ -291,10 +286,10 @@ def _fields(data: bytes, at: int, end: int, group: int | None = None, depth: int
         raise Malformed(f"group {group} does not end before byte {end:,}")
 
 
-def _read_entry(data: bytes, at: int, end: int, read_value: Callable[[int, int], None]) -> bytes | None:
-    """The key of an entry of a map, with its value read; None where protobuf keeps the entry apart, as an unknown field."""
-    key: bytes | None = b""
-    is_known = True
+def _read_entry(data: bytes, at: int, end: int) -> tuple[bytes, bool, list[tuple[int, int]]]:
+    """The key of an entry of a map, whether it counts (protobuf sets one with unknown fields apart), and where values stand."""
+    key, is_known = b"", True
+    values: list[tuple[int, int]] = []
     for tag, start, stop in _fields(data, at, end):
         if tag == _FIRST:
             key = data[start:stop]
@@ -303,28 +298,34 @@ def _read_entry(data: bytes, at: int, end: int, read_value: Callable[[int, int],
             except UnicodeDecodeError:
                 raise Malformed(f"the key {key[:60]!r} at byte {start:,} is no UTF-8") from None
         elif tag == _SECOND:
-            read_value(start, stop)
+            values.append((start, stop))
         else:
             is_known = False
-    return key if is_known else None
+    return key, is_known, values
 
 
-def _read_features(data: bytes, at: int, end: int, found: RawFeatures) -> None:
+def _read_features(data: bytes, at: int, end: int, found: RawFeatures, keys: Collection[bytes] | None) -> None:
     for tag, start, stop in _fields(data, at, end):
         if tag == _FIRST:
-            feature = RawFeature()
-            key = _read_entry(data, start, stop, partial(_read_feature, data, feature=feature))
-            if key is not None:
-                found[key] = feature
+            key, is_known, values = _read_entry(data, start, stop)
+            if keys is None or key in keys:
+                feature = RawFeature()
+                for value in values:
+                    _read_feature(data, *value, feature)
+                if is_known:
+                    found[key] = feature
 
 
-def _read_lists(data: bytes, at: int, end: int, found: RawLists) -> None:
+def _read_lists(data: bytes, at: int, end: int, found: RawLists, keys: Collection[bytes] | None) -> None:
     for tag, start, stop in _fields(data, at, end):
         if tag == _FIRST:
-            steps: list[RawFeature] = []
-            key = _read_entry(data, start, stop, partial(_read_steps, data, steps=steps))
-            if key is not None:
-                found[key] = steps
+            key, is_known, values = _read_entry(data, start, stop)
+            if keys is None or key in keys:
+                steps: list[RawFeature] = []
+                for value in values:
+                    _read_steps(data, *value, steps)
+                if is_known:
+                    found[key] = steps
 
 
 def _read_steps(data: bytes, at: int, end: int, steps: list[RawFeature]) -> None:

@@ -100,3 +100,40 @@ def walked_values(kind: Kind | None, features: Sequence[RawFeature | None]) -> t
         return pa.array(flat, pa.int64()), counts
     is_large = sum(len(value) for value in flat if isinstance(value, bytes)) >= 1 << 31
     return pa.array(flat, pa.large_binary() if is_large else pa.binary()), counts
+
+
+def spliced(values: pa.Array, counts: Ints, others: pa.Array, of_others: Ints) -> pa.Array:
+    """Values and others in one order: so many of the values, so many of the others, and so on.
+
+    Args:
+        values: the values, one after the other.
+        counts: how many of them come each time.
+        others: what comes between.
+        of_others: how many of the others come each time, behind the values.
+    """
+    if not len(others):
+        return values
+    is_other = np.repeat(np.tile([False, True], len(counts)), np.stack([counts, of_others], axis=1).reshape(-1))
+    order = np.empty(len(is_other), np.int64)
+    order[~is_other] = np.arange(len(values))
+    order[is_other] = np.arange(len(values), len(values) + len(others))
+    both = [values, others]
+    if values.type != others.type or values.nbytes + others.nbytes >= 1 << 31:
+        both = [array.cast(pa.large_binary()) if pa.types.is_binary(array.type) else array for array in both]
+    return pa.concat_arrays(both).take(pa.array(order))
+
+
+def scattered(counts: Ints, which: Ints, size: int) -> Ints:
+    """The counts that some of several things have, and 0 for the others."""
+    if len(which) == size:
+        return counts
+    of_all = np.zeros(size, np.int64)
+    of_all[which] = counts
+    return of_all
+
+
+def told(which: Ints, size: int) -> Bools:
+    """Whether each of several things is among some."""
+    among = np.zeros(size, np.bool_)
+    among[which] = True
+    return among
