@@ -20,6 +20,7 @@ from datasets_core.redact import redact
 SUFFIX = ".idx"
 
 INDEX_ADVICE = "Make it again with records.index(path, save=True)"
+_AT_ONCE_BYTES = 1 << 18
 _WINDOW_BYTES = 1 << 20
 _HEADS_BYTES = 1 << 12
 _SOME = 8  # records of a window, or heads alone are read next
@@ -113,8 +114,9 @@ class RecordIndex:
         """
         ranges = ranges_of(path)
         try:
-            size = ranges.version().size
-            data = bytes(ranges.read([(0, size)])[0]) if size else b""
+            data = bytes(ranges.tail(_AT_ONCE_BYTES))  # one request, which tells the size too
+            if missing := ranges.version().size - len(data):
+                data = bytes(ranges.read([(0, missing)])[0]) + data
         finally:
             ranges.close()
         return cls._parsed(data, ranges.name)
