@@ -131,6 +131,7 @@ class TFRecordReader:
                 raise FileFormatError(found.name, reason, advice="Leave index= out, or decompress the file")
             if found.is_plain:
                 found.check(self._file.size(), self.name)
+            self._compare(found)
             self._index = found
         return self._index
 
@@ -144,6 +145,12 @@ class TFRecordReader:
         if isinstance(self._path, str | os.PathLike) and not self._is_compressed():
             beside = index_beside(self._path)
         return self.new_index() if beside is None else beside
+
+    def _compare(self, found: RecordIndex) -> None:
+        """See that an index that was written before the file is nevertheless its own: one of the same size may be another's."""
+        if isinstance(self._file, LocalRecords) and self._file.is_newer(found.name) and found != self.new_index():
+            reason = f"it is older than {self.name}, and names other records"
+            raise FileFormatError(found.name, reason, advice=INDEX_ADVICE)
 
     def new_index(self) -> RecordIndex:
         """The index as the file itself gives it; see `index`."""

@@ -73,7 +73,7 @@ class TFRecordWriter:
         """How many records were written."""
         return self._count
 
-    def write(self, record: bytes) -> None:
+    def write(self, record: bytes | bytearray | memoryview) -> None:
         """Write a record.
 
         Raises:
@@ -103,7 +103,7 @@ class TFRecordWriter:
         """
         self._check_open()
         if isinstance(records, pa.ChunkedArray):
-            for chunk in records.chunks:
+            for chunk in records.iterchunks():
                 self.write_all(chunk)
         elif isinstance(records, RecordBlock | pa.Array):
             block = records if isinstance(records, RecordBlock) else block_of_array(records, name=self._name)
