@@ -21,6 +21,7 @@ from datasets_core.errors import (
 )
 from datasets_core.files import FileEntry
 from datasets_core.meta import patterns
+from datasets_core.meta.extensions import RECORD_INDEX
 from datasets_core.meta.listings import Listing, entry_at, list_folder, member, paths_in
 from datasets_core.meta.split import is_split_name
 from datasets_core.redact import redact, redact_text
@@ -226,7 +227,7 @@ def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str |
     """
     sets: dict[tuple[str, str, str], dict[int, str]] = {}
     for path in itertools.chain.from_iterable(found.values()):
-        if "-of-" in path and (shard := _SHARD.fullmatch(path)):
+        if "-of-" in path and (shard := _SHARD.fullmatch(path)) and shard[5] != RECORD_INDEX:
             sets.setdefault((shard[1], shard[3], shard[5] or ""), {})[int(shard[2])] = shard[4] or ""
     for (head, total, tail), numbers in sets.items():
         count = int(total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 # What the modules of the formats say in EXTENSIONS: to ask each of them would import them all.
@@ -24,6 +25,7 @@ _EXTENSIONS = {
     "videofolder": ".mpeg .avi .mp4 .mov .mkv",
     "pdffolder": ".pdf",
     "webdataset": ".tar",
+    "tfrecord": ".tfrecord .tfrecords .tfrec",
     "hdf5": ".hdf5 .h5",
     "xml": ".xml",
     "conll": ".conll .conllu",
@@ -35,17 +37,40 @@ _EXTENSIONS = {
 }
 FORMATS = {extension: name for name, listed in _EXTENSIONS.items() for extension in listed.split()}
 COMPRESSION = frozenset((".gz", ".bz2", ".xz", ".lz4", ".zst", ".zip", ".tar", ".tgz", ".rar", ".7z"))
+RECORD_INDEX = ".idx"
+"""What the name of a file ends with that lies beside a file of records, and tells where each of them begins."""
+
+_SHARD = re.compile(r"-[0-9]{5,}-of-[0-9]{5,}$")
 
 
 def extensions(path: str) -> Iterator[str]:
-    """The extensions of a path or URL, the last first, in lower case.
+    """The extensions of a path or URL, the last first, in lower case, without the number of a shard behind them.
 
     >>> list(extensions("https://x.org/a.CSV.gz?download=1"))
     ['.gz', '.csv']
+    >>> list(extensions("mnist-train.tfrecord-00000-of-00010"))
+    ['.tfrecord']
     """
+    for part in reversed(_file_name(path).lower().split(".")[1:]):
+        yield f".{_SHARD.sub('', part)}"
+
+
+def is_bare_shard(path: str) -> bool:
+    """Whether the name of a file ends with the number of a shard, and has no extension: so are files of records named.
+
+    >>> [is_bare_shard(name) for name in ("train-00000-of-01024", "v1.0-train-00000-of-01024.gz", "a.txt-00000-of-00002")]
+    [True, True, False]
+    """
+    name = _file_name(path).lower()
+    stem, _, last = name.rpartition(".")
+    if stem and f".{last}" in COMPRESSION:
+        name = stem
+    head = _SHARD.sub("", name)
+    return head != name and ("." not in head or not head.rpartition(".")[2].replace("_", "").isalpha())
+
+
+def _file_name(path: str) -> str:
     head = path.partition("::")[0]
     if "://" in head and not head.startswith("hf://"):  # which has no queries: these are parts of names
         head = head.partition("?")[0].partition("#")[0]
-    name = head.replace("\\", "/").rpartition("/")[2].lstrip(".")
-    for part in reversed(name.lower().split(".")[1:]):
-        yield f".{part}"
+    return head.replace("\\", "/").rpartition("/")[2].lstrip(".")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 
 from datasets_core.errors import ConfigurationError
+from datasets_core.meta.extensions import FORMATS
 from datasets_core.meta.split import is_split_name
 
 SPLIT_KEYWORDS = {
@@ -155,7 +156,7 @@ def infer_splits(paths: Sequence[str]) -> dict[str, list[str]]:
 def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in paths:
-        if path.startswith("data/") and (shard := _SHARDED.fullmatch(path)):
+        if path.startswith("data/") and (shard := _SHARDED.fullmatch(path)) and not _ends_in_extension(shard[1]):
             if not is_split_name(shard[1]):
                 raise ConfigurationError(
                     f"{path!r} is named like a shard of a split {shard[1]!r}, which is no name of a split. "
@@ -164,6 +165,11 @@ def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
             found.setdefault(shard[1], []).append(path)
     known = [split for split in DEFAULT_SPLITS if split in found]
     return {split: found[split] for split in [*known, *sorted(found.keys() - set(known))]}
+
+
+def _ends_in_extension(name: str) -> bool:
+    """Whether the number of a shard stands behind an extension, as in `mnist-train.tfrecord-00000-of-00010.gz`."""
+    return "." in name and f".{name.rpartition('.')[2].lower()}" in FORMATS
 
 
 _WORDS = "|".join(word for keywords in SPLIT_KEYWORDS.values() for word in keywords)

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DataFilesWarning
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
+from datasets_core.meta.extensions import RECORD_INDEX
 from datasets_core.resolve import registry
 
 _ARCHIVES = 10  # opened per split to look inside
@@ -121,7 +122,7 @@ def _choices(paths: Iterable[str]) -> dict[str, Choice | None]:
     found: dict[str, Choice | None] = {}
     for path in paths:
         is_elsewhere = files.is_url(path) and ("::" in path or not path.startswith("hf://"))
-        ending = path if is_elsewhere else path.rpartition("/")[2].lstrip(".").partition(".")[2]
+        ending = path if is_elsewhere or "-of-" in path else path.rpartition("/")[2].lstrip(".").partition(".")[2]
         if ending not in known:
             known[ending] = _choice(path)
         found[path] = known[ending]
@@ -205,7 +206,8 @@ def _kept(paths: DataFilesList, found: Mapping[str, Choice | None], winner: Choi
 
 def _warn_of(data_files: DataFilesDict, kept: DataFilesDict, name: str, dataset: str) -> None:
     used = {path for paths in kept.values() for path in paths}
-    left = [path for paths in data_files.values() for path in paths if path not in used and not _is_paper(path)]
+    others = (path for paths in data_files.values() for path in paths if path not in used and not _is_paper(path))
+    left = [path for path in others if path.removesuffix(RECORD_INDEX) not in used]
     if left:
         warnings.warn(
             f"{dataset!r} is read as {name}; left out: {_shown(left)}. Name the files that you want with data_files=.",

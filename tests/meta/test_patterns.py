@@ -113,6 +113,13 @@ def test_names_tell_the_split(paths: list[str], expected: dict[str, list[str]]) 
                 "foo.bar": ["data/foo.bar-00000-of-00001.csv"],
             },
         ),
+        (
+            ["data/mnist-test.tfrecord-00000-of-00001.gz", "data/mnist-train.tfrecord-00000-of-00001.gz"],
+            {
+                "train": ["data/mnist-train.tfrecord-00000-of-00001.gz"],
+                "test": ["data/mnist-test.tfrecord-00000-of-00001.gz"],
+            },
+        ),
         (["data/clean-100-00000-of-00001.csv"], {"clean-100": ["data/clean-100-00000-of-00001.csv"]}),
         (["foo-00000-of-00002.csv", "train-00000-of-00002.csv"], {"train": ["train-00000-of-00002.csv"]}),
         (
