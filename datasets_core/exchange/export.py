@@ -174,6 +174,50 @@ class Export(Tabled):
 
         return write_parquet(self, path_or_buf, batch_size, storage_options, parquet_writer_kwargs)
 
+    def to_tfrecord(
+        self,
+        path_or_buf: Target,
+        compression: str | None = None,
+        num_shards: int | None = None,
+        batch_size: int | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> int:
+        """Write the rows as TFRecord files of `tf.train.Example`s: the bytes of the records with their frames.
+
+        Each column becomes a feature of its name.  Whole numbers, booleans and labels are an `int64_list`; so are moments,
+        days, times and durations, as the numbers that Arrow stores.  Floats are a `float_list`: TFRecord files hold float32,
+        and that a column was rounded is said in the log.  Texts (as UTF-8) and bytes are a `bytes_list`, and so are images,
+        sounds and other media, by the bytes of their files.  Lists and arrays are flattened, the fields of a dict become
+        features named `column/field`, and of a null there is no feature.  Where a column holds lists of lists of any size, the
+        records are `SequenceExample`s: such a column is a feature list, with a step for each inner list, and the other columns
+        are the context.  `load_dataset("tfrecord", data_files=..., features=ds.features)` reads the same rows again.
+
+        Args:
+            path_or_buf: path, URL, or a file that is open for bytes; in a folder it is `data.tfrecord`.
+            compression: "GZIP" or "ZLIB", "" for none; None goes by the path: `.gz` is gzip.
+            num_shards: how many files the rows go into, in runs of equal length: `<path>-00000-of-00003` and so on.  Local ones
+                are there when all of them are written.
+            batch_size: rows that are turned into messages at once; None: as many as take some megabytes.
+            num_proc: processes that do so.
+            storage_options: for the file system of a URL.
+
+        Raises:
+            CastError: TFRecord files have no form of a column (decimals, lists of lists of lists), or of a value (beyond int64
+                or float32, None in a list); names column and row.
+            ConfigurationError: shards of another number stand there; options that mean nothing.
+            MediaError: a file that a medium names cannot be read.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> Dataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
+        (58, 58)
+        """
+        from datasets_core.exchange.tfrecord_files import write_tfrecord  # what makes records is loaded where it is used
+
+        return write_tfrecord(self, path_or_buf, compression, num_shards, batch_size, num_proc, storage_options)
+
     def to_sql(
         self, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **sql_writer_kwargs: Any
     ) -> int:

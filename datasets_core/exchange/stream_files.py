@@ -1,4 +1,4 @@
-"""Streams as files of Parquet, JSON and csv: one, or one after the other, in bounded memory, gone on with after a crash."""
+"""Streams as files of Parquet, JSON, csv and TFRecord: one, or several, in bounded memory, gone on with after a crash."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import shutil
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 import pyarrow as pa
@@ -16,11 +16,14 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.exchange.framed_rows import FramedRows, tell_rounded
+from datasets_core.exchange.record_sink import RecordSink
 from datasets_core.exchange.rows_out import table_of
 from datasets_core.exchange.stream_batches import StreamBatches
 from datasets_core.exchange.stream_sinks import ParquetSink, Sink, TextSink
-from datasets_core.exchange.stream_writing import Shard, StreamWrite, parts_of
+from datasets_core.exchange.stream_writing import Shard, StreamWrite, numbered, parts_of
 from datasets_core.exchange.text_files import Packer, TextForm, check_mode, csv_form, json_form, packer_of
+from datasets_core.exchange.tfrecord_places import compression_for, record_path, refuse_others, shard_paths
 from datasets_core.exchange.write_journal import WriteJournal, header_of, writing_folder
 from datasets_core.progress import progress
 from datasets_core.redact import redact
@@ -64,7 +67,7 @@ class Target:
         local = None if files.is_url(path) else os.path.expanduser(files.local_path(path))
         if path.endswith(("/", os.sep)) or (local is not None and os.path.isdir(local)):
             return cls(files.join(local or path, "data-{index:05d}" + suffix), True, storage_options)
-        fields = [name for _, name, _, _ in _fields(path) if name is not None]
+        fields = _named_fields(path)
         if fields == [_FIELD]:
             return cls(local or path, True, storage_options)
         if fields or is_sharded:
@@ -116,6 +119,10 @@ class Target:
         with open(local, "rb") as data, files.new_file(place, self.storage_options) as out:
             shutil.copyfileobj(data, out, _CHUNK)
         os.unlink(local)
+
+
+def _named_fields(path: str) -> list[str]:
+    return [name for _, name, _, _ in _fields(path) if name is not None]
 
 
 def _fields(path: str) -> list[tuple[str, str | None, str | None, str | None]]:
@@ -220,6 +227,33 @@ def write_csv(stream: IterableDataset, request: WriteRequest) -> int:
     return _write(stream, batches, _text_form("csv", form, batches, packer, request), request, place)
 
 
+def write_tfrecord(stream: IterableDataset, request: WriteRequest) -> int:
+    """Write the rows as TFRecord: the bytes of the records with their frames; see `IterableDataset.to_tfrecord`."""
+    compression = compression_for(request.target, request.options["compression"])
+    if request.num_shards is not None:
+        path = record_path(request.target)
+        if _FIELD not in _named_fields(path):
+            refuse_others(path, shard_paths(path, request.num_shards))
+            request = replace(request, target=_numbered(path, request.num_shards))
+    place = request.place(".tfrecord")
+    batches = request.batches(stream, place)
+    framer = FramedRows(batches.features, stream._plan.source.paths)
+
+    def sink(out: IO[bytes], _: Callable[[int], str] | None, points: Sequence[Mapping[str, Any]]) -> Sink:
+        is_limited = place is not None and place.is_sharded
+        return RecordSink(out, framer, compression, points[-1] if points else None, by_batch=is_limited)
+
+    form = FileForm("TFRecord", {"compression": compression}, True, sink)
+    written = _write(stream, batches, form, request, place)
+    tell_rounded(framer.rounded)
+    return written
+
+
+def _numbered(path: str, count: int) -> str:
+    """A path with a field for the number of a shard: `a.tfrecord-{index:05d}-of-00003`."""
+    return f"{path.replace('{', '{{').replace('}', '}}')}-{{{_FIELD}:05d}}-of-{count:05d}"
+
+
 def _text_form(name: str, text: TextForm, batches: StreamBatches, packer: Packer | None, request: WriteRequest) -> FileForm:
     def sink(out: IO[bytes], _: Callable[[int], str] | None, points: Sequence[Mapping[str, Any]]) -> Sink:
         return TextSink(out, text, batches.tabled, packer, points[-1] if points else None)
@@ -263,9 +297,11 @@ def _write_through(batches: StreamBatches, form: FileForm, out: IO[bytes]) -> in
             row = 0
             for batch, _ in batches.behind(None, 0):
                 row += batch.num_rows
-                sink.add(batch, ends_batch=row % batches.size == 0)
+                with numbered(row - batch.num_rows):
+                    sink.add(batch, ends_batch=row % batches.size == 0)
                 bar.update(batch.num_rows)
-        sink.end()
+            with numbered(row):
+                sink.end()
     except BaseException:
         with contextlib.suppress(ValueError, pa.ArrowException, OSError):  # the failure that is raised is the first one
             sink.close()

@@ -57,7 +57,7 @@ class Sink(Protocol):
         ...
 
 
-class _Hashed:
+class HashedFile:
     """A file that counts and hashes what is written behind its end."""
 
     def __init__(self, out: IO[bytes], size: int = 0) -> None:
@@ -116,7 +116,7 @@ class TextSink:
         packer: Callable[[IO[bytes]], Any] | None = None,
         point: Mapping[str, Any] | None = None,
     ) -> None:
-        self._out = _Hashed(out, 0 if point is None else point["bytes"])
+        self._out = HashedFile(out, 0 if point is None else point["bytes"])
         self._form, self._tabled, self._packer = form, tabled, packer
         self._packed: Any = None
         self._member = 0
@@ -203,7 +203,7 @@ class ParquetSink:
         spool: Callable[[int], str] | None = None,
         points: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        self._out = _Hashed(out)
+        self._out = HashedFile(out)
         self._schema, self._group_rows, self._spool = schema, group_rows, spool
         self._writer = parquet_writer(self._out, schema, dict(options))  # type: ignore[arg-type]
         self._waiting: list[pa.RecordBatch] = []
@@ -258,7 +258,7 @@ class ParquetSink:
         assert self._spool is not None
         path, number = self._spool(self._files), self._files
         with open(path, "wb") as file:
-            out = _Hashed(file)
+            out = HashedFile(file)
             with pa.ipc.new_stream(out, self._schema) as writer:
                 for batch in self._spooled:
                     writer.write_batch(batch)
@@ -290,7 +290,7 @@ class ArrowSink:
     is_settled = False
 
     def __init__(self, out: IO[bytes], schema: pa.Schema) -> None:
-        self._out = _Hashed(out)
+        self._out = HashedFile(out)
         self._schema = schema
         self._writer = pa.ipc.new_stream(self._out, schema)
         self._batches: list[int] = []

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import CellCastError, ConfigurationError, MediaError
 from datasets_core.exchange.stream_batches import StreamBatches
 from datasets_core.exchange.stream_sinks import Sink
 from datasets_core.exchange.write_journal import WriteJournal, holds
@@ -56,6 +56,22 @@ def parts_of(stream: IterableDataset, whole: StreamBatches, count: int) -> list[
     if number == 1:
         return [whole]
     return [whole.like(stream.shard(number, index)) for index in range(number)]
+
+
+@contextlib.contextmanager
+def numbered(first: int) -> Iterator[None]:
+    """Have errors of a value name its row in the stream.
+
+    Args:
+        first: the number of the row from which the errors count.
+    """
+    try:
+        yield
+    except CellCastError as error:
+        row = first + (error.row or 0)
+        raise CellCastError(error.column, error.reason, row=row, what=error.what, advice=error.advice) from error.__cause__
+    except MediaError as error:
+        raise error.at(row=first + (error.row or 0)) from error.__cause__
 
 
 class StreamWrite:
@@ -135,7 +151,8 @@ class StreamWrite:
         for part in range(first, len(parts)):
             state = done[-1]["state"] if done and done[-1]["part"] == part else None
             row = sum(entry["rows"] for entry in done if entry["part"] == part)
-            number = self._write_part(part, parts[part], state, row, number, limit, put)
+            before = sum(other.num_rows or 0 for other in parts[:part])
+            number = self._write_part(part, parts[part], state, row, before, number, limit, put)
         return [_shard(entry) for entry in self._journal.entries if entry["is_whole"]]
 
     def _write_part(
@@ -144,25 +161,30 @@ class StreamWrite:
         rows: StreamBatches,
         state: dict[str, Any] | None,
         row: int,
+        before: int,
         number: int,
         limit: int | None,
         put: Callable[[str, int], None] | None,
     ) -> int:
-        """Write the rows of a part behind a state; the number of the next file."""
+        """Write the rows of a part behind a state, with so many rows in the parts before; the number of the next file."""
         points = [entry for entry in self._journal.entries if entry["shard"] == number and not entry["is_whole"]]
         file = _File(self, part, number, points)
         try:
             for batch, state_behind in rows.behind(state, row):
                 if limit is not None and row % rows.size == 0 and file.sink.num_bytes >= limit:
-                    file.finish(state, put, is_last=False)
+                    with numbered(before + row):
+                        file.finish(state, put, is_last=False)
                     file = _File(self, part, file.number + 1, ())
                 row += batch.num_rows
-                file.add(batch, ends_batch=row % rows.size == 0)
+                with numbered(before + row - batch.num_rows):
+                    file.add(batch, ends_batch=row % rows.size == 0)
                 self._tell(batch.num_rows)
                 state = state_behind()
                 if file.is_due:
-                    file.note(state)
-            file.finish(state, put, is_last=True)
+                    with numbered(before + row):
+                        file.note(state)
+            with numbered(before + row):
+                file.finish(state, put, is_last=True)
         except BaseException:
             file.close()
             raise

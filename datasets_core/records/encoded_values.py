@@ -183,9 +183,11 @@ def wire_bytes(values: pa.Array) -> Pieces:
 
 
 def stored(values: pa.Array) -> pa.Array:
-    """Values as Arrow stores those of their kind, without dictionaries and names of types."""
+    """Values as Arrow stores those of their kind, without dictionaries, views and names of types."""
     if isinstance(values, pa.ExtensionArray):
         values = values.storage
     if isinstance(values, pa.DictionaryArray):
         values = values.dictionary_decode()
+    if types.is_string_view(values.type) or types.is_binary_view(values.type):  # of which Arrow drops no nulls
+        values = values.cast(pa.large_binary())
     return values

@@ -122,6 +122,43 @@ class StreamExports(StreamPushing):
         """
         return self._written("write_csv", path_or_buf, batch_size, storage_options, max_shard_size, num_shards, to_csv_kwargs)
 
+    def to_tfrecord(
+        self,
+        path_or_buf: str | os.PathLike[str] | IO[bytes],
+        compression: str | None = None,
+        num_shards: int | None = None,
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        *,
+        max_shard_size: int | str | None = None,
+    ) -> int:
+        """Write the rows as TFRecord files of `tf.train.Example`s: the bytes of the records with their frames.
+
+        What becomes of columns, and how files are named, is as for `Dataset.to_tfrecord`.
+
+        Args:
+            path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
+            compression: "GZIP" or "ZLIB", "" for none; None goes by the path: `.gz` is gzip.
+            num_shards: number of files, each a run of the rows; where these can be cut unseen.
+            batch_size: rows that are read at once.
+            storage_options: for the file system of a URL.
+            max_shard_size: bytes of a file, about, before it is compressed; for folders and numbered paths
+                `max_shard_bytes` of the settings.
+
+        Raises:
+            CastError: TFRecord files have no form of a column or a value; names column and row.
+            ConfigurationError: as for `to_parquet`.
+            MediaError: a file that a medium names cannot be read.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> IterableDataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
+        (58, 58)
+        """
+        options = {"compression": compression}
+        return self._written("write_tfrecord", path_or_buf, batch_size, storage_options, max_shard_size, num_shards, options)
+
     def save_to_disk(
         self,
         dataset_path: str | os.PathLike[str],

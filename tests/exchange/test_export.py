@@ -20,7 +20,7 @@ def test_python_values_come_whole_or_in_batches() -> None:
     assert list(_ROWS.to_dict(batch_size=2, batched=True)) == [{"a": [1, 2], "b": ["x", None]}, {"a": [3], "b": ["z"]}]
 
 
-@pytest.mark.parametrize("method", ["to_csv", "to_json", "to_parquet"])
+@pytest.mark.parametrize("method", ["to_csv", "to_json", "to_parquet", "to_tfrecord"])
 def test_a_file_appears_when_it_is_whole(method: str, tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("old")
@@ -32,7 +32,7 @@ def test_a_file_appears_when_it_is_whole(method: str, tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["link", "out"]
 
 
-@pytest.mark.parametrize("method", ["to_csv", "to_json", "to_parquet"])
+@pytest.mark.parametrize("method", ["to_csv", "to_json", "to_parquet", "to_tfrecord"])
 def test_a_file_in_the_place_of_a_folder_is_named(method: str, tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("no folder")
     with pytest.raises(FileInPlaceError, match="plain is a file"):

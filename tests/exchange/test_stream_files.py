@@ -14,7 +14,7 @@ import pytest
 from datasets_core import Dataset, IterableDataset, Value
 from datasets_core.config import using
 from datasets_core.errors import ArgumentTypeError, CellCastError, ConfigurationError
-from datasets_core.exchange import stream_sinks, stream_writing
+from datasets_core.exchange import record_sink, stream_sinks, stream_writing
 from datasets_core.features.schema import Features
 
 ROWS: dict[str, list[Any]] = {"a": list(range(4500)), "t": [f"text {number % 97}" for number in range(4500)]}
@@ -26,6 +26,9 @@ WRITES: dict[str, tuple[str, dict[str, Any]]] = {
     "json_packed": ("to_json", {"compression": "gzip"}),
     "csv": ("to_csv", {}),
     "csv_packed": ("to_csv", {"compression": "bz2"}),
+    "tfrecord": ("to_tfrecord", {}),
+    "tfrecord_gzip": ("to_tfrecord", {"compression": "GZIP"}),
+    "tfrecord_zlib": ("to_tfrecord", {"compression": "ZLIB"}),
 }
 
 
@@ -58,6 +61,7 @@ def _breaking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_CALLS", "0")
     monkeypatch.setattr(stream_writing, "_SETTLED_BYTES", 4000)
     monkeypatch.setattr(stream_sinks, "_PACKED_BYTES", 9000)
+    monkeypatch.setattr(record_sink, "_PACKED_BYTES", 9000)
     monkeypatch.setattr(stream_sinks, "GROUP_BYTES", 8000)
 
 
@@ -106,7 +110,16 @@ def test_numbered_files_go_on_file_by_file(name: str, tmp_path: Path) -> None:
         assert (tmp_path / one).read_bytes() == (tmp_path / "whole" / other).read_bytes()
 
 
-@pytest.mark.parametrize(("method", "options"), [("to_json", {}), ("to_json", {"lines": False}), ("to_csv", {})])
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("to_json", {}),
+        ("to_json", {"lines": False}),
+        ("to_csv", {}),
+        ("to_tfrecord", {}),
+        ("to_tfrecord", {"compression": "zlib"}),
+    ],
+)
 def test_text_is_that_of_a_dataset(method: str, options: dict[str, Any]) -> None:
     ours, theirs = io.BytesIO(), io.BytesIO()
     size = getattr(IterableDataset.from_dict(ROWS), method)(ours, **options)
@@ -121,7 +134,7 @@ def test_parquet_holds_rows_features_and_groups(tmp_path: Path) -> None:
     assert Dataset.from_parquet(str(path))[:] == {**ROWS, "b": [2 * each for each in ROWS["a"]]}
 
 
-@pytest.mark.parametrize("name", ["parquet", "json", "json_list", "csv"])
+@pytest.mark.parametrize("name", ["parquet", "json", "json_list", "csv", "tfrecord", "tfrecord_gzip"])
 def test_no_rows_are_a_file_too(name: str) -> None:
     method, options = WRITES[name]
     file, other = io.BytesIO(), io.BytesIO()
@@ -228,7 +241,7 @@ def test_a_value_of_another_type_is_told_with_its_row(tmp_path: Path) -> None:
         stream.to_parquet(tmp_path / "out.parquet")
 
 
-@pytest.mark.parametrize("method", ["to_parquet", "to_json", "to_csv"])
+@pytest.mark.parametrize("method", ["to_parquet", "to_json", "to_csv", "to_tfrecord"])
 def test_a_slow_function_is_not_called_again_for_rows_that_are_written(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
