@@ -19,6 +19,8 @@ from datasets_core.records.wire_values import (
     Bools,
     SequenceColumns,
     WireColumns,
+    arrow_numbers,
+    every,
     offsets_of,
     scattered,
     spliced,
@@ -129,11 +131,11 @@ class _Steps:
 
     def part(self, chosen: Bools) -> _Steps:
         """What stands in the chosen records."""
-        if chosen[self.present].all():
+        if every(chosen[self.present]):
             return self
         steps = np.repeat(chosen, self.step_counts)
         return _Steps(
-            self.values.take(np.flatnonzero(np.repeat(steps, self.value_counts))),
+            self.values.take(arrow_numbers(np.flatnonzero(np.repeat(steps, self.value_counts)))),
             self.value_counts[steps],
             self.without_kind[steps],
             self.step_counts * chosen,
@@ -147,7 +149,7 @@ class _Steps:
     def and_others(self, others: _Steps) -> _Steps:
         """These, and those of other records in between."""
         value_counts, without_kind = (
-            spliced(pa.array(of_steps, pa.int64()), self.step_counts, pa.array(of_others, pa.int64()), others.step_counts)
+            spliced(arrow_numbers(of_steps), self.step_counts, arrow_numbers(of_others), others.step_counts)
             for of_steps, of_others in (
                 (self.value_counts, others.value_counts),
                 (self.without_kind.astype(np.int64), others.without_kind.astype(np.int64)),

@@ -13,7 +13,17 @@ from datasets_core.records.wire import Kind, RawFeature, Rules, raw_example
 from datasets_core.records.wire_entries import Entries, scan_entries
 from datasets_core.records.wire_lists import FeatureGroup, feature_groups
 from datasets_core.records.wire_spans import Spans, first_fields
-from datasets_core.records.wire_values import Bools, WireColumns, offsets_of, scattered, spliced, told, walked_values
+from datasets_core.records.wire_values import (
+    Bools,
+    WireColumns,
+    arrow_numbers,
+    every,
+    offsets_of,
+    scattered,
+    spliced,
+    told,
+    walked_values,
+)
 from datasets_core.records.wire_values import WireColumn as WireColumn
 from datasets_core.records.wire_words import WireBytes
 
@@ -158,6 +168,8 @@ def first_places(
 
 def _merged(kind: Kind | None, group: FeatureGroup | None, walked: Mapping[int, RawFeature], odd: Bools) -> WireColumn:
     size = len(odd)
+    if group is not None and len(group.which) == size and not np.count_nonzero(odd):
+        return WireColumn(group.values, offsets_of(group.counts), np.ones(size, np.bool_))
     numbers = np.fromiter(walked, np.int64, len(walked))
     others, of_others = walked_values(kind, list(walked.values()))
     of_others = scattered(of_others, numbers, size)
@@ -165,8 +177,8 @@ def _merged(kind: Kind | None, group: FeatureGroup | None, walked: Mapping[int, 
         return WireColumn(others, offsets_of(of_others), told(numbers, size))
     values, which, counts = group.values, group.which, group.counts
     usual = ~odd[which]
-    if not usual.all():
-        values = values.take(np.flatnonzero(np.repeat(usual, counts)))
+    if not every(usual):
+        values = values.take(arrow_numbers(np.flatnonzero(np.repeat(usual, counts))))
         which, counts = which[usual], counts[usual]
     counts = scattered(counts, which, size)
     present = told(which, size) | told(numbers, size)

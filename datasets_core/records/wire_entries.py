@@ -9,7 +9,7 @@ import numpy as np
 
 from datasets_core.records.record_block import Ints
 from datasets_core.records.wire_spans import FEW, PATIENCE, Spans, first_fields
-from datasets_core.records.wire_values import Bools
+from datasets_core.records.wire_values import Bools, every
 from datasets_core.records.wire_words import KEPT, WireBytes, Words, read_lengths
 
 _FIRST, _SECOND = 0x0A, 0x12
@@ -88,7 +88,7 @@ def _key(head: bytes) -> bytes:
 def _begin_with(wire: WireBytes, entries: Spans, head: bytes) -> Bools:
     """The entries that begin as one of them does, and have more."""
     enough = (entries.stops - entries.starts > len(head)) & bool(head)
-    if not enough.all():
+    if not every(enough):
         among = np.zeros(len(entries), np.bool_)
         if enough.any():
             among[enough] = _begin_with(wire, entries.part(enough), head)
@@ -176,7 +176,7 @@ def _joined(pieces: list[Entries]) -> Entries:
     values = pieces[0].values if len(pieces) == 1 else _concatenated([piece.values for piece in pieces])
     steps = pieces[0].steps if len(pieces) == 1 else np.concatenate([piece.steps for piece in pieces])
     which = values.which
-    if (which[1:] > which[:-1]).all():
+    if every(which[1:] > which[:-1]):
         return Entries(values, steps)
     places = np.full(len(values.odd), -1)
     places[which] = np.arange(len(which))

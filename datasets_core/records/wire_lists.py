@@ -13,13 +13,13 @@ import pyarrow as pa
 from datasets_core.records.record_block import Ints
 from datasets_core.records.wire import KINDS, Kind
 from datasets_core.records.wire_spans import Spans, repeated_fields
-from datasets_core.records.wire_values import offsets_of
+from datasets_core.records.wire_values import arrow_numbers, every, offsets_of
 from datasets_core.records.wire_words import Octets, WireBytes, read_lengths, read_many, read_single
 
 Numbers: TypeAlias = npt.NDArray[Any]
 
 _FIRST, _FIRST_VARINT, _FIRST_FIXED = 0x0A, 0x08, 0x0D
-_TAGS = np.array([*KINDS], np.uint64)
+_IS_KIND = np.isin(np.arange(256), [*KINDS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,12 @@ def feature_groups(wire: WireBytes, features: Spans) -> list[FeatureGroup]:
     usual = starts + lengths == filled.stops
     if longer is not None:
         usual &= ~longer
-    usual &= np.isin(tags, _TAGS)
+    usual &= _IS_KIND[tags.view(np.int64)]
     lists = filled.within(starts).kept(usual)
     tags = tags if len(tags) == len(lists) else tags[usual]
     for tag, kind in KINDS.items():
         of_kind = tags == np.uint64(tag)
-        if of_kind.any():
+        if np.count_nonzero(of_kind):
             groups.append(_READ[kind](wire, lists.part(of_kind)))
     return groups
 
@@ -79,12 +79,12 @@ def _strings(wire: WireBytes, lists: Spans) -> FeatureGroup:
 
 def _floats(wire: WireBytes, lists: Spans) -> FeatureGroup:
     values, counts = _numbers(wire, lists, _FIRST_FIXED, _packed_floats, _single_floats, np.float32)
-    return FeatureGroup("float", lists.which, pa.array(values), counts)
+    return FeatureGroup("float", lists.which, arrow_numbers(values), counts)
 
 
 def _ints(wire: WireBytes, lists: Spans) -> FeatureGroup:
     values, counts = _numbers(wire, lists, _FIRST_VARINT, _packed_ints, _single_ints, np.int64)
-    return FeatureGroup("int64", lists.which, pa.array(values), counts)
+    return FeatureGroup("int64", lists.which, arrow_numbers(values), counts)
 
 
 _READ: dict[Kind, Callable[[WireBytes, Spans], FeatureGroup]] = {"bytes": _strings, "float": _floats, "int64": _ints}
@@ -104,7 +104,7 @@ def _numbers(
     is_packed = (tags == np.uint64(_FIRST)) & (starts + lengths == filled.stops)
     if longer is not None:
         is_packed &= ~longer
-    if is_packed.all() and len(filled) == len(lists):
+    if every(is_packed) and len(filled) == len(lists):
         packed, values, counts = read_packed(wire, filled.within(starts))
         if len(packed) == len(lists):
             return values, counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from datasets_core.records.record_block import Ints
-from datasets_core.records.wire_values import Bools
+from datasets_core.records.wire_values import Bools, every
 from datasets_core.records.wire_words import WireBytes, read_lengths
 
 PATIENCE, FEW = 256, 8  # steps after which a few spans that go on are left to the walker: a step costs the same for few
@@ -39,13 +39,13 @@ class Spans:
 
     def part(self, chosen: Bools) -> Spans:
         """Those that are chosen."""
-        if chosen.all():
+        if every(chosen):
             return self
         return Spans(self.which[chosen], self.starts[chosen], self.stops[chosen], self.odd)
 
     def kept(self, usual: Bools) -> Spans:
         """Those of the usual form; the others are odd from now on."""
-        if usual.all():
+        if every(usual):
             return self
         self.odd[self.which[~usual]] = True
         return self.part(usual)
@@ -70,7 +70,7 @@ def first_fields(wire: WireBytes, spans: Spans, tag: int) -> tuple[Spans, Spans]
     usual = ((words & np.uint64(0xFF)) == np.uint64(tag)) & (stops <= spans.stops)
     if longer is not None:
         usual &= ~longer
-    if usual.all():
+    if every(usual):
         return spans.within(starts, stops), spans
     around = spans.kept(usual)
     return around.within(starts[usual], stops[usual]), around

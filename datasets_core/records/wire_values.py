@@ -68,10 +68,17 @@ class SequenceColumn:
 WireColumns: TypeAlias = dict[bytes, dict[Kind | None, WireColumn]]
 SequenceColumns: TypeAlias = dict[bytes, dict[Kind | None, SequenceColumn]]
 
+_NOTHING = RawFeature()
+
 
 def _lists(offsets: Ints, values: pa.Array, present: Bools | None) -> pa.LargeListArray:
     mask = None if present is None or present.all() else pa.array(~present)
-    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values, mask=mask)
+    return pa.LargeListArray.from_arrays(arrow_numbers(offsets), values, mask=mask)
+
+
+def every(chosen: Bools) -> bool:
+    """Whether all are chosen; for many that is faster than `chosen.all()`, and for few too."""
+    return np.count_nonzero(chosen) == len(chosen)
 
 
 def offsets_of(counts: npt.ArrayLike) -> Ints:
@@ -82,24 +89,34 @@ def offsets_of(counts: npt.ArrayLike) -> Ints:
     return offsets
 
 
+def arrow_numbers(values: npt.NDArray[np.int64] | npt.NDArray[np.float32]) -> pa.Array:
+    """Numbers as an Arrow array of the same memory; `pa.array` would import pandas first, where it is installed."""
+    kind = pa.float32() if values.dtype == np.float32 else pa.int64()
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def arrow_strings(values: Sequence[bytes]) -> pa.Array:
+    """Values of bytes as an Arrow array."""
+    offsets = offsets_of(np.fromiter(map(len, values), np.int64, len(values)))
+    is_large = offsets[-1] >= 1 << 31
+    offsets = offsets if is_large else offsets.astype(np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))]
+    return pa.Array.from_buffers(pa.large_binary() if is_large else pa.binary(), len(values), buffers)
+
+
 def walked_values(kind: Kind | None, features: Sequence[RawFeature | None]) -> tuple[pa.Array, Ints]:
     """The values of features of one kind, and how many each has: none where it is of another kind, or None."""
     if kind is None:
         return pa.nulls(0), np.zeros(len(features), np.int64)
+    own = [feature if feature is not None and feature.kind == kind else _NOTHING for feature in features]
     if kind == "float":
-        pieces = [bytes(feature.floats) if feature is not None and feature.kind == kind else b"" for feature in features]
-        floats = np.frombuffer(b"".join(pieces), "<f4").astype(np.float32, copy=False)
-        return pa.array(floats), np.fromiter((len(piece) // 4 for piece in pieces), np.int64, len(pieces))
-    lists = [
-        (feature.strings if kind == "bytes" else feature.ints) if feature is not None and feature.kind == kind else []
-        for feature in features
-    ]
-    counts = np.fromiter(map(len, lists), np.int64, len(lists))
-    flat = [value for values in lists for value in values]
+        floats = np.frombuffer(b"".join(feature.floats for feature in own), "<f4").astype(np.float32, copy=False)
+        return arrow_numbers(floats), np.fromiter((len(feature.floats) // 4 for feature in own), np.int64, len(own))
     if kind == "int64":
-        return pa.array(flat, pa.int64()), counts
-    is_large = sum(len(value) for value in flat if isinstance(value, bytes)) >= 1 << 31
-    return pa.array(flat, pa.large_binary() if is_large else pa.binary()), counts
+        ints = [value for feature in own for value in feature.ints]
+        return arrow_numbers(np.array(ints, np.int64)), np.fromiter((len(feature.ints) for feature in own), np.int64, len(own))
+    strings = [value for feature in own for value in feature.strings]
+    return arrow_strings(strings), np.fromiter((len(feature.strings) for feature in own), np.int64, len(own))
 
 
 def spliced(values: pa.Array, counts: Ints, others: pa.Array, of_others: Ints) -> pa.Array:
@@ -120,7 +137,7 @@ def spliced(values: pa.Array, counts: Ints, others: pa.Array, of_others: Ints) -
     both = [values, others]
     if values.type != others.type or values.nbytes + others.nbytes >= 1 << 31:
         both = [array.cast(pa.large_binary()) if pa.types.is_binary(array.type) else array for array in both]
-    return pa.concat_arrays(both).take(pa.array(order))
+    return pa.concat_arrays(both).take(arrow_numbers(order))
 
 
 def scattered(counts: Ints, which: Ints, size: int) -> Ints:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.records.record_block import Ints, RecordBlock
-from datasets_core.records.wire_values import Bools
+from datasets_core.records.wire_values import Bools, arrow_numbers, arrow_strings, every
 
 Words: TypeAlias = npt.NDArray[np.uint64]
 Octets: TypeAlias = npt.NDArray[np.uint8]
@@ -60,12 +60,12 @@ class WireBytes:
             offsets = np.arange(count + 1, dtype=np.int32) * np.int32(width)
             return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(offsets), values])
         if not count:
-            return pa.array([], pa.binary())
+            return arrow_strings([])
         ends = np.empty(2 * count, np.int64 if self._is_large else np.int32)
         ends[0::2], ends[1::2] = starts, stops
         kind = pa.large_binary() if self._is_large else pa.binary()
         pieces = pa.Array.from_buffers(kind, 2 * count - 1, [None, pa.py_buffer(ends), self._buffer])
-        return pieces.take(pa.array(np.arange(0, 2 * count - 1, 2)))
+        return pieces.take(arrow_numbers(np.arange(0, 2 * count - 1, 2)))
 
     def flat(self, starts: Ints, stops: Ints) -> Octets:
         """The bytes of the pieces from place to place, one after the other."""
@@ -90,14 +90,14 @@ def equal_width(starts: Ints, stops: Ints) -> int | None:
     if not len(starts):
         return None
     widths = stops - starts
-    return int(widths[0]) if (widths == widths[0]).all() else None
+    return int(widths[0]) if every(widths == widths[0]) else None
 
 
 def read_lengths(words: Words) -> tuple[Ints, Ints | int, Bools | None]:
     """The varints of up to 4 bytes at the head of words: their values, the bytes they take, and which are longer, if any."""
-    stops = ~words & _MORE_OF_LENGTH
-    if (stops & np.uint64(0x80)).all():
+    if not np.count_nonzero(words & np.uint64(0x80)):
         return (words & _BYTE).view(np.int64), 1, None
+    stops = ~words & _MORE_OF_LENGTH
     last = stops & (~stops + _ONE)
     bits = words & (last - _ONE)
     values = bits & _BYTE
@@ -105,7 +105,7 @@ def read_lengths(words: Words) -> tuple[Ints, Ints | int, Bools | None]:
         values |= (bits >> np.uint64(place)) & (_BYTE << np.uint64(7 * place))
     widths = 1 + (last > np.uint64(1 << 7)) + (last > np.uint64(1 << 15)).astype(np.int64) + (last > np.uint64(1 << 23))
     longer = last == 0
-    return values.view(np.int64), widths, longer if longer.any() else None
+    return values.view(np.int64), widths, longer if np.count_nonzero(longer) else None
 
 
 def joined(bits: Words) -> Ints:
@@ -123,7 +123,7 @@ def read_single(wire: WireBytes, starts: Ints, stops: Ints) -> Ints | None:
     if len(widths) and (widths.max() > 8 or widths.min() < 1):
         return None
     bits = wire.words(starts) & KEPT[widths]
-    return joined(bits) if ((bits & _MORE) == _MARKS[widths]).all() else None
+    return joined(bits) if every((bits & _MORE) == _MARKS[widths]) else None
 
 
 def read_many(octets: Octets) -> tuple[Ints, Ints]:
