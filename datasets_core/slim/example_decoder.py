@@ -1,0 +1,102 @@
+"""`TFExampleDecoder`: items of the records of `tf.train.Example`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from datasets_core.errors import ExampleError
+from datasets_core.records.example_parsing import ExampleParser
+from datasets_core.records.feature_specs import FixedLenSequenceFeature, SparseFeature, Spec, VarLenFeature, as_specs
+from datasets_core.records.record_block import RecordBlock
+from datasets_core.slim.item_handlers import ItemHandler, Tensor
+from datasets_core.slim.message_decoder import MessageDecoder, Row
+
+_SPARSE = (VarLenFeature, SparseFeature)
+
+
+class TFExampleDecoder(MessageDecoder):
+    """The decoder of `tf.train.Example`: specs tell how keys are parsed, handlers make items of what they give.
+
+    Args:
+        keys_to_features: key → `FixedLenFeature`, `VarLenFeature` or another spec, of this library or of TensorFlow.
+        items_to_handlers: item → the `ItemHandler` that makes it.
+
+    Raises:
+        ConfigurationError: a spec that has no meaning, or no handler.
+
+    >>> from datasets_core import records, slim
+    >>> decoder = slim.TFExampleDecoder(
+    ...     {"label": slim.FixedLenFeature([], "int64"), "size": slim.VarLenFeature("int64")},
+    ...     {"label": slim.Tensor("label"), "size": slim.Tensor("size", shape=[1, -1])},
+    ... )
+    >>> decoder.decode(records.encode_example({"label": 3, "size": [5, 4]}), ["size", "label"])
+    [array([[5, 4]]), array(3)]
+    """
+
+    _message = "Example"
+
+    def __init__(self, keys_to_features: Mapping[str, Any], items_to_handlers: Mapping[str, ItemHandler]) -> None:
+        super().__init__(items_to_handlers)
+        self._specs: dict[str, Spec] = as_specs(keys_to_features)
+        self._parsers: dict[tuple[str, ...], ExampleParser] = {}
+        self._block_parsers: dict[tuple[str, ...], tuple[ExampleParser, list[str | None]]] = {}
+
+    def _known_keys(self) -> Collection[str]:
+        return self._specs
+
+    def _parsed(self, data: Any, keys: list[str]) -> Row:
+        parser = self._parsers.get(wanted := tuple(keys))
+        if parser is None:
+            parser = self._parsers[wanted] = ExampleParser({key: self._specs[key] for key in keys})
+        return parser.parse(data)
+
+    def _samples(self, block: RecordBlock, items: list[str]) -> Iterator[Row]:
+        keys = self._keys_of(items)
+        if not keys:
+            yield from ({item: self._item(item, {}, block.name, block.first + k) for item in items} for k in range(len(block)))
+            return
+        parser, direct = self._block_parser(tuple(items))
+        try:
+            columns = parser.parse_rows(block)
+        except ExampleError as error:
+            if error.record is None:
+                raise
+            if error.record > block.first:  # another record before it may be refused for another reason
+                yield from self._samples(block[: error.record - block.first], items)
+            raise
+        made = [
+            self._made(item, columns, block) if key is None else columns[key] for item, key in zip(items, direct, strict=True)
+        ]
+        for values in zip(*made, strict=True):
+            yield dict(zip(items, values, strict=True))
+
+    def _block_parser(self, items: tuple[str, ...]) -> tuple[ExampleParser, list[str | None]]:
+        """The parser of a block for these items, and for each item the key whose values it is, if it is no more than that.
+
+        A `VarLenFeature` of which only arrays are made is read as arrays at once.
+        """
+        kept = self._block_parsers.get(items)
+        if kept is None:
+            handlers = [self._handlers[item] for item in items]
+            plain = [handler.plain_key if isinstance(handler, Tensor) else None for handler in handlers]
+            others = {key for handler, own in zip(handlers, plain, strict=True) if own is None for key in handler.keys}
+            specs = {key: self._specs[key] for key in self._keys_of(items)}
+            for key, spec in specs.items():
+                if isinstance(spec, VarLenFeature) and key not in others:
+                    specs[key] = FixedLenSequenceFeature([], spec.dtype, allow_missing=True)
+            is_direct = [
+                isinstance(handler, Tensor) and not handler.has_shape and not isinstance(specs.get(key or ""), _SPARSE)
+                for handler, key in zip(handlers, plain, strict=True)
+            ]
+            direct = [key if there else None for key, there in zip(plain, is_direct, strict=True)]
+            kept = self._block_parsers[items] = ExampleParser(specs), direct
+        return kept
+
+    def _made(self, item: str, columns: Mapping[str, list[Any]], block: RecordBlock) -> Iterator[Any]:
+        keys = self._handlers[item].keys
+        wanted = [columns[key] for key in keys]
+        for k in range(len(block)):
+            yield self._item(
+                item, {key: values[k] for key, values in zip(keys, wanted, strict=True)}, block.name, block.first + k
+            )
