@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable
 from contextlib import ExitStack
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Self, cast
 
 import pyarrow as pa
 
@@ -103,7 +103,7 @@ class TFRecordWriter:
         """
         self._check_open()
         if isinstance(records, pa.ChunkedArray):
-            for chunk in records.iterchunks():
+            for chunk in cast(Any, records).chunks:
                 self.write_all(chunk)
         elif isinstance(records, RecordBlock | pa.Array):
             block = records if isinstance(records, RecordBlock) else block_of_array(records, name=self._name)
