@@ -9,10 +9,14 @@ from datasets_core.errors import ExampleError
 from datasets_core.records.example_parsing import ExampleParser
 from datasets_core.records.feature_specs import FixedLenSequenceFeature, SparseFeature, Spec, VarLenFeature, as_specs
 from datasets_core.records.record_block import RecordBlock
-from datasets_core.slim.item_handlers import ItemHandler, Tensor
+from datasets_core.slim.box_handlers import BoundingBox
+from datasets_core.slim.image_handler import Image
+from datasets_core.slim.item_handlers import ItemHandler, LookupTensor, Tensor
 from datasets_core.slim.message_decoder import MessageDecoder, Row
 
 _SPARSE = (VarLenFeature, SparseFeature)
+_ON_ARRAYS = (Tensor, LookupTensor, BoundingBox, Image)
+"""Handlers that make the same of the array of a `VarLenFeature` as of its sparse array, which is dearer."""
 
 
 class TFExampleDecoder(MessageDecoder):
@@ -74,22 +78,18 @@ class TFExampleDecoder(MessageDecoder):
     def _block_parser(self, items: tuple[str, ...]) -> tuple[ExampleParser, list[str | None]]:
         """The parser of a block for these items, and for each item the key whose values it is, if it is no more than that.
 
-        A `VarLenFeature` of which only arrays are made is read as arrays at once.
+        A `VarLenFeature` whose handlers do as well with arrays is read as arrays.
         """
         kept = self._block_parsers.get(items)
         if kept is None:
             handlers = [self._handlers[item] for item in items]
-            plain = [handler.plain_key if isinstance(handler, Tensor) else None for handler in handlers]
-            others = {key for handler, own in zip(handlers, plain, strict=True) if own is None for key in handler.keys}
+            others = {key for handler in handlers if type(handler) not in _ON_ARRAYS for key in handler.keys}
             specs = {key: self._specs[key] for key in self._keys_of(items)}
             for key, spec in specs.items():
                 if isinstance(spec, VarLenFeature) and key not in others:
                     specs[key] = FixedLenSequenceFeature([], spec.dtype, allow_missing=True)
-            is_direct = [
-                isinstance(handler, Tensor) and not handler.has_shape and not isinstance(specs.get(key or ""), _SPARSE)
-                for handler, key in zip(handlers, plain, strict=True)
-            ]
-            direct = [key if there else None for key, there in zip(plain, is_direct, strict=True)]
+            plain = [handler.plain_key if isinstance(handler, Tensor) else None for handler in handlers]
+            direct = [None if key is None or isinstance(specs[key], _SPARSE) else key for key in plain]
             kept = self._block_parsers[items] = ExampleParser(specs), direct
         return kept
 

@@ -112,13 +112,9 @@ class Tensor(ItemHandler):
 
     @property
     def plain_key(self) -> str | None:
-        """The key whose values the item is, be it in a given shape; None where the handler needs more than an array of them."""
-        return self._tensor_key if type(self) is Tensor and not self._shape_keys else None
-
-    @property
-    def has_shape(self) -> bool:
-        """Whether a shape is given."""
-        return self._shape is not None
+        """The key whose values the item is as they are, so that nobody needs to ask the handler; else None."""
+        is_plain = type(self) is Tensor and not self._shape_keys and self._shape is None
+        return self._tensor_key if is_plain else None
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
         """See `ItemHandler.tensors_to_item`."""

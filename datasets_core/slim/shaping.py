@@ -108,6 +108,8 @@ def dense(value: SparseValue, default_value: Any) -> npt.NDArray[Any]:
     """
     shape = value.dense_shape.tolist()
     count = len(value.values)
+    if shape == [count] and len(value.indices) == count and (value.indices[:, 0] == np.arange(count)).all():
+        return value.values  # what a `VarLenFeature` gives
     _check_places(value)
     if math.prod(shape) == count:  # in order, none twice, none outside: every place has its value
         return value.values.reshape(shape)
