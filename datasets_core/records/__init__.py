@@ -9,6 +9,7 @@ from datasets_core._lazy import attach
 
 if TYPE_CHECKING:
     from datasets_core.records.encoded_columns import encode_examples as encode_examples
+    from datasets_core.records.example_columns import ExampleReader as ExampleReader
     from datasets_core.records.example_encoding import encode_example as encode_example
     from datasets_core.records.example_encoding import encode_sequence_example as encode_sequence_example
     from datasets_core.records.example_parsing import ExampleParser as ExampleParser
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from datasets_core.records.wire_values import WireColumn as WireColumn
 
 _HOMES = {
+    "ExampleReader": "datasets_core.records.example_columns",
     "parse_single_sequence_example": "datasets_core.records.sequence_parsing",
     "parse_sequence_example": "datasets_core.records.sequence_parsing",
     "SequenceParser": "datasets_core.records.sequence_parsing",

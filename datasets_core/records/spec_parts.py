@@ -19,6 +19,7 @@ from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.nesting import list_array, raw_values, struct_array
 from datasets_core.records.parsed_values import RaggedValue, SparseValue
 from datasets_core.records.record_block import Ints
+from datasets_core.records.wire_values import arrow_numbers
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -52,16 +53,6 @@ def as_numpy(values: pa.Array) -> Array:
     made = np.empty(len(values), object)
     made[:] = values.to_pylist()
     return made
-
-
-def numbers(values: Array) -> pa.Array:
-    """An array of int64 or float32 as an Arrow array that shares its memory.
-
-    >>> numbers(np.array([1, 2])).type
-    DataType(int64)
-    """
-    arrow_type = pa.float32() if values.dtype == np.float32 else pa.int64()
-    return pa.Array.from_buffers(arrow_type, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def places_within(lengths: Ints) -> Ints:
@@ -131,7 +122,7 @@ class FixedPart:
 def _without_values(shape: tuple[int, ...], arrow_type: pa.DataType, count: int) -> pa.Array:
     """Arrays of a shape that has a 0, which their values cannot count."""
     if not shape:
-        return pa.array([], arrow_type)
+        return pa.nulls(0, arrow_type)
     child = _without_values(shape[1:], arrow_type.value_type, count * shape[0])
     return list_array(arrow_type, np.full(count, shape[0], np.int64), None, child)
 
@@ -244,7 +235,7 @@ class SparsePart:
         arrow_type = feature_to_arrow(feature)
         lengths, ndim = np.diff(self.offsets), self.places.shape[1]
         wanted = [arrow_type.field(number).type for number in range(3)]
-        inner = list_array(wanted[0].value_type, np.full(len(self.places), ndim), None, numbers(self.places.reshape(-1)))
+        inner = list_array(wanted[0].value_type, np.full(len(self.places), ndim), None, arrow_numbers(self.places.reshape(-1)))
         count = len(lengths)
         return struct_array(
             arrow_type,
@@ -253,7 +244,9 @@ class SparsePart:
             [
                 list_array(wanted[0], lengths, None, inner),
                 list_array(wanted[1], lengths, None, self.values.cast(wanted[1].value_type)),
-                list_array(wanted[2], np.full(count, ndim), None, numbers(np.tile(np.array(self.sizes, np.int64), count))),
+                list_array(
+                    wanted[2], np.full(count, ndim), None, arrow_numbers(np.tile(np.array(self.sizes, np.int64), count))
+                ),
             ],
         )
 

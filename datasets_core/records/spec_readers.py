@@ -22,10 +22,10 @@ from datasets_core.records.feature_specs import (
 )
 from datasets_core.records.parsed_values import SparseValue
 from datasets_core.records.ragged_readers import RaggedReader
-from datasets_core.records.spec_parts import ElementsPart, FixedPart, ListPart, Part, SparsePart, as_numpy, numbers
+from datasets_core.records.spec_parts import ElementsPart, FixedPart, ListPart, Part, SparsePart, as_numpy
 from datasets_core.records.wanted_values import Where, raw_array, wire_column
 from datasets_core.records.wire import RawFeature
-from datasets_core.records.wire_values import WireColumn, WireColumns
+from datasets_core.records.wire_values import WireColumn, WireColumns, arrow_numbers, arrow_strings
 
 Array: TypeAlias = npt.NDArray[Any]
 Found: TypeAlias = Mapping[bytes, RawFeature]
@@ -134,10 +134,10 @@ def _filled(column: WireColumn, default: Array, size: int) -> pa.Array:
         made = np.empty((len(column.present), size), default.dtype)
         made[column.present] = as_numpy(column.values).reshape(-1, size)
         made[~column.present] = default
-        return numbers(made.reshape(-1))
-    both = pa.concat_arrays([column.values, pa.array(default.tolist(), column.values.type)])
+        return arrow_numbers(made.reshape(-1))
+    both = pa.concat_arrays([column.values, arrow_strings(default.tolist()).cast(column.values.type)])
     starts = np.where(column.present, column.offsets[:-1], len(column.values))
-    return both.take(numbers((starts[:, None] + np.arange(size)).reshape(-1)))
+    return both.take(arrow_numbers((starts[:, None] + np.arange(size)).reshape(-1)))
 
 
 class VarLenReader:
@@ -261,7 +261,7 @@ class SparseReader:
             rows = np.repeat(np.arange(where.count), lengths)
             order = np.lexsort([*places.T[::-1], rows])
             if (np.diff(order) != 1).any():
-                places, values = places[order], values.take(numbers(order.astype(np.int64)))
+                places, values = places[order], values.take(arrow_numbers(order.astype(np.int64)))
         return SparsePart(places, values, column.offsets, self.sizes)
 
     def rows(self, columns: WireColumns, where: Where) -> list[SparseValue]:

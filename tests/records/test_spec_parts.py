@@ -13,7 +13,6 @@ from datasets_core.records.spec_parts import (
     SparsePart,
     StepsPart,
     as_numpy,
-    numbers,
     places_within,
 )
 
@@ -30,12 +29,6 @@ def test_values_are_copies_that_can_be_written_to():
     copied = as_numpy(INTS)
     copied += 1
     assert INTS.to_pylist() == [1, 2, 3, 4]
-
-
-def test_numbers_share_their_memory():
-    values = np.arange(3, dtype=np.float32)
-    assert numbers(values).to_pylist() == [0, 1, 2]
-    assert numbers(np.arange(6)[::2]).to_pylist() == [0, 2, 4]
 
 
 def test_places_begin_anew_in_each_list():
