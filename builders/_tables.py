@@ -132,7 +132,7 @@ class FileBuilder(ArrowBasedBuilder):
             FileFormatError: there are none.
         """
         visible = match("**", members)  # without hidden files, and what macOS puts into __MACOSX
-        named = [member for member in visible if _plain_name(member).endswith(self._extensions)]
+        named = [member for member in visible if self._is_named_so(member)]
         left_out = [member for member in visible if member not in named and not _is_paper(member)]
         if named and left_out:
             warn_left_out(f"{name} holds files that are not {self.name}", left_out, "Load them by a format of their own")
@@ -140,6 +140,10 @@ class FileBuilder(ArrowBasedBuilder):
         if not chosen:
             raise Source(name, name).fault("is an archive without a file to read", advice=_FETCH_AGAIN)
         return chosen
+
+    def _is_named_so(self, member: str) -> bool:
+        """Whether the name of a file in an archive says that it is of the format."""
+        return _plain_name(member).endswith(self._extensions)
 
     def _generate_tables(
         self, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None
@@ -187,6 +191,10 @@ class FileBuilder(ArrowBasedBuilder):
 
     def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
         """A file as one that is read block by block; None: it has no blocks."""
+        return None
+
+    def num_rows_of(self, gen_kwargs: dict[str, Any]) -> int | None:
+        """How many rows the one file of a part has, where that is told without reading them; None where it is not."""
         return None
 
     def block_steps(self) -> tuple[Step, ...]:

@@ -232,7 +232,7 @@ class LiveSplits:
     def _counted(self, name: str) -> int | None:
         if not self.is_format:
             return None
-        counts = [job.num_rows() for job in self._parts(name) if isinstance(job, FileJob)]
+        counts = [job.counted() for job in self._parts(name) if isinstance(job, FileJob)]
         return None if None in counts else sum(count or 0 for count in counts)
 
     @property

@@ -78,6 +78,14 @@ class FileJob:
         stop = before + rows if self.stop is None else min(self.stop, before + rows)
         return max(0, stop - max(self.start, before))
 
+    def counted(self) -> int | None:
+        """How many rows the file has, where that is known, or its format counts them without reading them."""
+        kept = self.splits.marks.of(self.split, self.index)
+        if kept.num_rows is None and (count := getattr(self.splits.builder, "num_rows_of", None)) is not None:
+            found: int | None = count(self.splits.gen_kwargs(self.split, self.index, self.count))
+            return found
+        return kept.num_rows
+
     def least_rows(self) -> int:
         """How many rows it makes at least, as far as it was read before."""
         kept = self.splits.marks.of(self.split, self.index)

@@ -117,6 +117,28 @@ class DatasetDict(GroupColumns, GroupRows):
         options = {"features": features, "cache_dir": cache_dir, "keep_in_memory": keep_in_memory, **kwargs}
         return _of_files(Dataset.from_text, path_or_paths, options)
 
+    @staticmethod
+    def from_tfrecord(
+        path_or_paths: Mapping[str, Paths] | Paths,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        **kwargs: Any,
+    ) -> DatasetDict:
+        """The records of TFRecord files by split; files without a split are "train".  See `Dataset.from_tfrecord`.
+
+        >>> import os, tempfile
+        >>> from datasets_core.records import TFRecordWriter, encode_example
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.tfrecord")
+        ...     with TFRecordWriter(path) as writer:
+        ...         writer.write(encode_example({"label": 7}))
+        ...     DatasetDict.from_tfrecord({"test": path}, cache_dir=folder, keep_in_memory=True)["test"][0]
+        {'label': 7}
+        """
+        options = {"features": features, "cache_dir": cache_dir, "keep_in_memory": keep_in_memory, **kwargs}
+        return _of_files(Dataset.from_tfrecord, path_or_paths, options)
+
     def save_to_disk(
         self,
         dataset_dict_path: Path,

@@ -139,6 +139,34 @@ class FromFiles(Tabled):
         return _loaded(cls, "text", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
 
     @classmethod
+    def from_tfrecord(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: Path | None = None,
+        keep_in_memory: bool = False,
+        spec: Mapping[str, Any] | None = None,
+        columns: list[str] | None = None,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """The records of TFRecord files, by `spec` or `features` if one is given; see `from_csv`.
+
+        >>> import os, tempfile
+        >>> from datasets_core.records import TFRecordWriter, encode_example
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.tfrecord")
+        ...     with TFRecordWriter(path) as writer:
+        ...         writer.write(encode_example({"label": 7, "image": b"..."}))
+        ...     Dataset.from_tfrecord(path, columns=["label"], cache_dir=folder, keep_in_memory=True)[0]
+        {'label': 7}
+        """
+        given = {"spec": spec, "columns": columns}
+        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
+        return _loaded(cls, "tfrecord", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
+
+    @classmethod
     def from_sql(
         cls,
         sql: Any,

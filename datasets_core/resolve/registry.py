@@ -18,7 +18,7 @@ from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import DataFilesWarning, MissingDependencyError, PluginError, UnknownFormatError
-from datasets_core.meta.extensions import COMPRESSION, FORMATS, extensions
+from datasets_core.meta.extensions import COMPRESSION, FORMATS, RECORD_INDEX, extensions, is_bare_shard
 
 GROUP = "datasets_core.builders"
 # The formats of this library in the order that wins a tie between extensions.  A checkout that is not installed has no entry
@@ -33,6 +33,7 @@ BUILT_IN = {
     "videofolder": "datasets_core.builders.videofolder:VideoFolder",
     "pdffolder": "datasets_core.builders.pdffolder:PdfFolder",
     "webdataset": "datasets_core.builders.webdataset:WebDataset",
+    "tfrecord": "datasets_core.builders.tfrecord:TfRecord",
     "hdf5": "datasets_core.builders.hdf5:Hdf5",
     "xml": "datasets_core.builders.xml:Xml",
     "conll": "datasets_core.builders.conll:Conll",
@@ -79,16 +80,19 @@ def builder_class(name: str) -> type[DatasetBuilder]:
 def format_of(path: str) -> tuple[str, Mapping[str, Any]] | None:
     """The format of a file by its extension, and the options that the extension asks for; None if no format claims it.
 
-    The last extension that is known decides, so that compression suffixes are seen through.
+    The last extension that is known decides, so that compression suffixes are seen through.  Shards without any extension are
+    files of records, and the index of such a file is no data.
 
-    >>> format_of("a.tsv.gz"), format_of("a.gz")
-    (('csv', {'sep': '\\t'}), None)
+    >>> format_of("a.tsv.gz"), format_of("a.gz"), format_of("train-00000-of-00128")
+    (('csv', {'sep': '\\t'}), None, ('tfrecord', {}))
     """
-    for extension in extensions(path):
+    for number, extension in enumerate(extensions(path)):
+        if extension == RECORD_INDEX and not number:
+            return None
         found = _by_extension(extension)
         if found is not None:
             return found
-    return None
+    return ("tfrecord", {}) if is_bare_shard(path) else None
 
 
 def is_archive(path: str) -> bool:

@@ -132,6 +132,32 @@ class StreamMaking(Streamed):
         return cls._streamed("text", path_or_paths, split, features, options)
 
     @classmethod
+    def from_tfrecord(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        spec: Mapping[str, Any] | None = None,
+        columns: list[str] | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """The records of TFRecord files, by `spec` or `features` if one is given; see `from_csv`.
+
+        >>> import os, tempfile
+        >>> from datasets_core.records import TFRecordWriter, encode_example
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.tfrecord")
+        ...     with TFRecordWriter(path) as writer:
+        ...         writer.write(encode_example({"label": 7, "image": b"..."}))
+        ...     list(IterableDataset.from_tfrecord(path, columns=["label"]))
+        [{'label': 7}]
+        """
+        given = {"spec": spec, "columns": columns}
+        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
+        return cls._streamed("tfrecord", path_or_paths, split, features, options)
+
+    @classmethod
     def from_file(cls, filename: Path) -> Self:
         """The rows of an Arrow file (file or stream format) or of a Parquet file, mapped.
 

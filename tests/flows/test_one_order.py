@@ -14,12 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core import load_dataset
+from datasets_core import load_dataset, records
 from datasets_core.dataset.combine import concatenate_datasets, interleave_datasets
 from datasets_core.distributed import split_dataset_by_node
+from datasets_core.records import TFRecordWriter, encode_example
 
 SIZES = {"train": [7, 0, 25, 3, 41, 1], "test": [9, 14]}
 GROUP = 6
+INDEXED = "tfrecord with indexes"
+PAD = 30_000  # bytes of a record, so that a block of a file holds eight or nine
 
 
 def write(path: Path, kind: str, first: int, rows: int) -> None:
@@ -31,6 +34,12 @@ def write(path: Path, kind: str, first: int, rows: int) -> None:
     elif kind == "arrow":
         with pa.ipc.new_file(path, table.schema) as sink:
             sink.write_table(table, max_chunksize=GROUP)
+    elif kind.startswith("tfrecord"):
+        with TFRecordWriter(path) as sink:
+            for row in table.to_pylist():
+                sink.write(encode_example({**row, "pad": bytes(PAD)} if kind == INDEXED else row))
+        if kind == INDEXED:
+            records.index(path, save=True)
     elif kind == "json":
         path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
     elif kind == "csv":
@@ -54,7 +63,7 @@ class Sources:
     """The same files, here and behind http."""
 
     def __init__(self, kind: str, folder: Path, server: Any) -> None:
-        self.kind, self.folder = kind, folder
+        self.kind, self.folder = kind.partition(" ")[0], folder
         self._loaded: dict[str, Any] = {}
         files = folder / "files"
         files.mkdir()
@@ -62,7 +71,7 @@ class Sources:
         first = 0
         for split, sizes in SIZES.items():
             for number, rows in enumerate(sizes):
-                name = f"{split}-{number}.{'txt' if kind == 'text' else kind}"
+                name = f"{split}-{number}.{'txt' if kind == 'text' else self.kind}"
                 write(files / name, kind, first, rows)
                 names.setdefault(split, []).append(name)
                 first += rows
@@ -249,7 +258,7 @@ SOME = {
 }
 EVERY = {**ROWS, **READ}
 CASES = [(kind, name) for kind in ("parquet", "json") for name in EVERY]
-CASES += [(kind, name) for kind in ("arrow", "csv", "text") for name in EVERY if name in SOME]
+CASES += [(kind, name) for kind in ("arrow", "csv", "text", "tfrecord", INDEXED) for name in EVERY if name in SOME]
 THREE = ("streamed", "built", "http")
 
 
@@ -270,17 +279,22 @@ def in_short(stream: Any) -> list[Any]:
     return [list(stream), list(stream.shuffle(seed=3, buffer_size=10)), nodes(stream, 2), shards(stream, 3)]
 
 
-@pytest.mark.parametrize("kind", ["parquet", "arrow", "json", "csv", "text"])
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "json", "csv", "text", "tfrecord", INDEXED])
 def test_builds_and_caches_keep_the_order(kind: str, sources: Callable[[str], Sources]) -> None:
     compared(sources(kind).ways(), in_short)
 
 
+def in_brief(value: bytes) -> list[Any]:
+    """Bytes as JSON has them."""
+    return [len(value), repr(value[:30])]
+
+
 def paths_apart(found: list[Any], folder: str) -> Any:
     """What was found, with names of files that say nothing of where they are."""
-    return json.loads(json.dumps(found).replace(json.dumps(folder)[1:-1], ""))
+    return json.loads(json.dumps(found, default=in_brief).replace(json.dumps(folder)[1:-1], ""))
 
 
-@pytest.mark.parametrize("kind", ["parquet", "json", "csv", "text", "arrow"])
+@pytest.mark.parametrize("kind", ["parquet", "json", "csv", "text", "arrow", "tfrecord", INDEXED])
 @pytest.mark.parametrize("split", ["train", "train[5:40]", "test+train[30:77]", "all"])
 def test_rows_have_the_same_ids(kind: str, split: str, sources: Callable[[str], Sources]) -> None:
     made = sources(kind)
@@ -305,9 +319,10 @@ def test_a_run_of_a_dataset_has_the_ids_of_the_slice(sources: Callable[[str], So
 
 
 SPLITS = ["train[5:40]", "train[30:35]", "test+train", "train[7:32]+test[3:]", "train[0:0]+test", "all", "train[77:90]"]
-INDEXED = ["train[-20:]", "train[10%:50%]", "train[:-30]+test[50%:]", "all[10%:90%]"]
+COUNTED = ["train[-20:]", "train[10%:50%]", "train[:-30]+test[50%:]", "all[10%:90%]"]
 SLICES = [(kind, split) for kind in ("parquet", "json") for split in SPLITS] + [("text", SPLITS[0]), ("csv", SPLITS[3])]
-SLICES += [("parquet", split) for split in INDEXED] + [("arrow", INDEXED[2])]
+SLICES += [("parquet", split) for split in COUNTED] + [("arrow", COUNTED[2])]
+SLICES += [("tfrecord", SPLITS[3]), *((INDEXED, split) for split in (SPLITS[3], *COUNTED))]
 
 
 @pytest.mark.parametrize(("kind", "split"), SLICES)

@@ -1,0 +1,267 @@
+"""`RecordBlocks`: a TFRecord file with an index beside it, wherever it is, by runs of its records: a block each."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import pyarrow as pa
+
+from datasets_core.building.live_marks import unpacked
+from datasets_core.errors import DataFilesNotFoundError, DatasetsCoreError, FileFormatError, UrlNotFoundError
+from datasets_core.fetch.after_fork import renewed_after_fork
+from datasets_core.fetch.range_file import RangeFile
+from datasets_core.fetch.ranges import ranges_of
+from datasets_core.fetch.remote import RemoteFile
+from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
+from datasets_core.files import is_http, is_url
+from datasets_core.meta.extensions import RECORD_INDEX
+from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.record_frames import damaged, scan
+from datasets_core.records.record_index import INDEX_ADVICE, RecordIndex, index_of
+from datasets_core.redact import redact
+from datasets_core.store.index_cache import IndexCache
+from datasets_core.stream.block_files import FileIndex
+
+from ._block_source import BlockSource
+from ._tfrecord_reading import Groups, RecordReading, Rows
+
+logger = logging.getLogger(__name__)
+
+
+def index_beside(path: str | os.PathLike[str]) -> str | RemoteFile:
+    """Where the index of a file would be: beside it, by its name and `.idx`.
+
+    >>> index_beside("https://example.org/a.tfrecord?token=x")
+    'https://example.org/a.tfrecord.idx?token=x'
+    """
+    if isinstance(path, RemoteFile):
+        beside = path.replace(path.url, str(index_beside(path.url)))
+        assert isinstance(beside, RemoteFile)
+        return beside
+    text = os.fspath(path)
+    place, query = re.fullmatch(r"([^?#]*)(.*)", text, re.DOTALL).groups() if is_http(text) else (text, "")  # type: ignore[union-attr]
+    return f"{place}{RECORD_INDEX}{query}"
+
+
+def is_there(path: str | RemoteFile, dl_manager: Any = None) -> bool:
+    """Whether there is such a file; one that cannot be had is none.
+
+    Args:
+        path: local, or elsewhere.
+        dl_manager: knows how a URL is reached.
+    """
+    if isinstance(path, str) and not is_url(path):
+        return os.path.isfile(path)
+    if isinstance(path, str):
+        path = StreamingDownloadManager(download_config=dl_manager.download_config).download(path)
+    try:
+        with closing(ranges_of(path)) as ranges:
+            ranges.version()
+    except DatasetsCoreError:
+        return False
+    return True
+
+
+class Told:
+    """The columns of the rows of some files: as they are asked for, or as the first records tell them.
+
+    Args:
+        reading: how records are read.
+    """
+
+    def __init__(self, reading: RecordReading) -> None:
+        self.files: tuple[RecordBlocks, ...] = ()
+        features = reading.told
+        self._found = None if features is None else features.arrow_schema
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have a lock of this process."""
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"files": self.files, "_found": self._found}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.forked()
+        renewed_after_fork(self)
+
+    def found(self) -> pa.Schema | None:
+        """The columns; None where there is no record."""
+        with self._lock:
+            if self._found is None:
+                told = (file.told_by_records() for file in self.files)
+                self._found = next((found for found in told if found is not None), None)
+            return self._found
+
+
+class RecordBlocks(BlockSource[Groups]):
+    """The records of a TFRecord file; see `BlockFile`.  A file without an index is gone through for one.
+
+    Args:
+        path: the file.
+        name: what messages name it.
+        reading: how its records are read.
+        told: the columns, for all files of a split.
+    """
+
+    kind = "TFRecord"
+
+    def __init__(self, path: str | os.PathLike[str], name: str, reading: RecordReading, told: Told) -> None:
+        self._reading, self._told = reading, told
+        super().__init__(path, name)
+
+    @staticmethod
+    def of(paths: Sequence[str | os.PathLike[str]], names: Sequence[str], reading: RecordReading) -> list[RecordBlocks]:
+        """The files of a split, which have the same columns."""
+        told = Told(reading)
+        made = [RecordBlocks(path, name, reading, told) for path, name in zip(paths, names, strict=True)]
+        told.files = tuple(made)
+        return made
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._head: bytes = b""
+        self._beside: RecordIndex | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_head", "_beside")}
+
+    @property
+    def saved_as(self) -> str | None:
+        """See `BlockFile.saved_as`."""
+        known = super().saved_as
+        return None if known is None else f"{known}\n{self._reading.identity}"
+
+    # -- the index -----------------------------------------------------------------------------------------------------
+
+    def is_indexed(self) -> bool:
+        """Whether an index is beside the file; of one that is elsewhere it is fetched, where it was not before."""
+        beside = index_beside(self._path)
+        if isinstance(beside, str):
+            return os.path.isfile(beside)
+        if IndexCache.of_settings().get(self._key) is not None:
+            return True
+        try:
+            self._beside = RecordIndex.load(beside)
+        except FileFormatError:  # which is raised when its rows are asked for
+            return True
+        except DatasetsCoreError:
+            return False
+        return True
+
+    def _learned(self, ranges: RangeFile) -> bytes:
+        """Where the blocks are, as the index beside the file says; where there is none, as its heads say."""
+        size = ranges.version().size
+        try:
+            index, self._beside = self._beside or RecordIndex.load(index_beside(self._path)), None
+            index.check(size, self._name)
+        except (DataFilesNotFoundError, UrlNotFoundError):
+            logger.info("%s has no index beside it, as the first of the files has: it is gone through.", self._name)
+            index = index_of(ranges, self._name)
+        return Groups.of(index.offsets, size).to_bytes()
+
+    def _parsed(self, data: bytes) -> Groups:
+        with self._faults():
+            return Groups.from_bytes(data)
+
+    def index(self) -> FileIndex:
+        """See `BlockFile.index`."""
+        groups = self._read_footer()
+        return FileIndex.of(self._told.found(), groups.rows, groups.sizes, self._version())
+
+    def told_by_records(self) -> pa.Schema | None:
+        """The columns as the first records tell them; None where there are none.
+
+        Raises:
+            DamagedRecordError: the first record is damaged.
+        """
+        groups = self._read_footer()
+        count = groups.first_ones
+        if not count:
+            return None
+        cache, key = self._cache_of_columns()
+        if cache is not None and (kept := _columns_in(cache.get(key))) is not None:
+            return kept
+        stop = int(groups.starts[count]) if count < len(groups.starts) else groups.size
+        (head,) = self._bytes([(0, stop)])
+        self._head = bytes(head)
+        rows = Rows(self._reading)
+        _, failure = rows.begun((block, None) for number in range(count) for block in self._block(number, None))
+        if rows.schema is None and failure is not None:
+            raise failure
+        if cache is not None and failure is None:
+            cache.put(key, (rows.packed or "").encode())
+        return rows.schema or pa.schema([])
+
+    def _cache_of_columns(self) -> tuple[IndexCache | None, str]:
+        """Where the columns of a file elsewhere are kept for the next process, and under which key."""
+        version = self._version()
+        cache = IndexCache.of_settings() if version[1] else None
+        return cache, f"{self.kind} columns\n{self.identity}\n{version}\n{self._reading.identity}"
+
+    def _bytes(self, asked: Sequence[tuple[int, int]]) -> list[Any]:
+        """Some bytes of the file, which are not fetched again where they came with the first records."""
+        head = memoryview(self._head)
+        missing = [each for each in asked if each[1] > len(head)]
+        fetched = iter(super()._bytes(missing))
+        return [next(fetched) if stop > len(head) else head[start:stop] for start, stop in asked]
+
+    # -- the records ---------------------------------------------------------------------------------------------------
+
+    def needed(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, int]]:
+        """See `BlockFile.needed`: all of the records, whatever the columns."""
+        groups = self._read_footer()
+        start = int(groups.starts[block])
+        return self._checked([(start, start + int(groups.sizes[block]))])
+
+    def _block(self, number: int, fetched: Any) -> Iterator[RecordBlock]:
+        """The records of a block; those before a damage come before the error.
+
+        Raises:
+            DamagedRecordError: one is damaged.
+            FileFormatError: they are not where the index says.
+        """
+        groups = self._read_footer()
+        start, first = int(groups.starts[number]), int(groups.rows[:number].sum())
+        parts = self.fetch([number], None)[0] if fetched is None else fetched
+        data = b"".join(bytes(part) for _, part in parts)
+        found = scan(data, verify=self._reading.verify)
+        if len(found.starts):
+            yield RecordBlock(data, found.starts, found.stops, first, self._name, start)
+        good = first + len(found.starts)
+        if found.damage is not None:
+            raise damaged(self._name, found.damage, good, start + found.end, data[found.end :])
+        if found.end != len(data) or len(found.starts) != groups.rows[number]:
+            index = redact(str(index_beside(self._path)))
+            reason = f"its records do not begin where the index {index} says, from record {good:,} on"
+            raise self._source.fault(reason, row=good, advice=INDEX_ADVICE)
+
+    def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Generator[pa.RecordBatch]:
+        """See `BlockFile.read`."""
+        schema = self._told.found()
+        assert schema is not None  # there are records
+        if columns is not None:
+            schema = pa.schema([schema.field(name) for name in columns])
+        rows = Rows(self._reading, schema, columns=columns)
+        for records in self._block(block, fetched):
+            yield from rows.fitted(records, adds=False)
+
+
+def _columns_in(kept: bytes | None) -> pa.Schema | None:
+    """What was kept of the columns of a file."""
+    if kept is None:
+        return None
+    try:
+        return unpacked(kept.decode() or None) or pa.schema([])
+    except ValueError as error:
+        logger.debug("What was kept of the columns is not used: %s.", error)
+        return None

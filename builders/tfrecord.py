@@ -1,0 +1,248 @@
+"""TFRecord files: a record is a row, read as `tf.train.Example`, as `SequenceExample`, or as the bytes that it is.
+
+Records become columns block by block.  What the columns are is told by specs, by features, or by the records themselves.  A
+stream goes on from any block, and reads by place where an index (`a.tfrecord.idx`) lies beside the files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import Reread
+from datasets_core.building.live_marks import Mark, TextFile, unpacked
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.schema import Features
+from datasets_core.fetch.range_file import LocalRanges
+from datasets_core.meta.extensions import COMPRESSION, RECORD_INDEX, extensions, is_bare_shard
+from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.records.example_inference import join_types
+from datasets_core.records.feature_specs import as_specs
+from datasets_core.records.framing import HEAD_BYTES, TAIL_BYTES
+from datasets_core.records.inflated import checked_compression, compression_of
+from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.record_frames import frame_offsets
+from datasets_core.records.record_index import index_of
+from datasets_core.redact import redact
+from datasets_core.store.fingerprint import Hasher
+
+from ._schemas import empty_batch, repeated
+from ._source import Source
+from ._tables import FileBuilder
+from ._tfrecord_reading import BLOCK_BYTES, Groups, RecordReading, Rows
+
+if TYPE_CHECKING:
+    from datasets_core.stream.block_files import BlockFile
+
+EXTENSIONS: dict[str, dict[str, Any]] = {".tfrecord": {}, ".tfrecords": {}, ".tfrec": {}}
+
+_MESSAGES = (None, "example", "sequence_example", "bytes")
+_BUILD_BYTES = 4 << 20  # of records that a build reads at once
+_ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".rar", ".7z"})
+
+
+@dataclass(eq=False)
+class TfRecordConfig(BuilderConfig):
+    """Options of `load_dataset("tfrecord", ...)`.
+
+    Args:
+        features: what the columns are; None: what the specs or the records say.
+        spec: what is read of each record, as `tf.io.parse_single_example` takes it: a dict of `FixedLenFeature` and its like,
+            of `datasets_core.records` or of TensorFlow.  With `sequence_spec`, of the context of each record.
+        sequence_spec: what is read of the lists of each `SequenceExample`.
+        message: "example", "sequence_example", or "bytes" for the records as they are; None: the first records tell.
+        verify: compare the CRCs of all records.
+        compression: "GZIP", "ZLIB" or "" for none, as TensorFlow names them; None: each file tells.
+        columns: the columns to read, in this order; None reads all.
+    """
+
+    features: Any = None
+    spec: Any = None
+    sequence_spec: Any = None
+    message: Literal["example", "sequence_example", "bytes"] | None = None
+    verify: bool = True
+    compression: str | None = None
+    columns: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.spec is not None:
+            self.spec = as_specs(self.spec, of="features" if self.sequence_spec is None else "context_features")
+        if self.sequence_spec is not None:
+            self.sequence_spec = as_specs(self.sequence_spec, of="sequence_features")
+        if self.message not in _MESSAGES:
+            known = ", ".join(map(repr, _MESSAGES[1:]))
+            raise ConfigurationError(f"message={self.message!r} is no kind of record. Give {known}, or None: the records tell.")
+        self.compression = checked_compression(self.compression)
+        if isinstance(self.columns, str):
+            raise ConfigurationError(f"columns={self.columns!r} is a text. Pass a list of names.")
+        if self.columns is not None:
+            self.columns = list(self.columns)
+            if (twice := repeated(self.columns)) is not None:
+                raise ConfigurationError(f"columns= names {twice!r} twice. Name each column once.")
+
+    def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
+        """See `BuilderConfig.create_config_id`: specs are told by what they say, whoever's objects they are."""
+        spelled = dict(config_kwargs)
+        for name in ("spec", "sequence_spec"):
+            if spelled.get(name) is not None:
+                spelled[name] = Hasher.hash([(key, repr(spec)) for key, spec in getattr(self, name).items()])
+        return super().create_config_id(spelled, custom_features)
+
+
+class TfRecord(FileBuilder):
+    """TFRecord files."""
+
+    BUILDER_CONFIG_CLASS = TfRecordConfig
+    streams = True
+    rereads = True
+    merge_columns = True
+    has_marks = True
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._groups: dict[str, Groups | None] = {}  # of records, in what was read
+        config, given = self.config, self.info.features
+        columns = None if config.columns is None else tuple(config.columns)
+        told = (config.spec, config.sequence_spec, given, config.message, columns, config.verify, config.compression)
+        self.reading = RecordReading(*told)
+        if (features := self.reading.told) is not None:
+            self.info.features = features
+
+    def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+        """See `FileBuilder.join_types`: one value in some records, and several in others, are lists."""
+        return join_types(a, b)
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def _named(self) -> dict[str, list[str]]:
+        """See `FileBuilder._named`: without the indexes that a glob may name with the files."""
+        named = super()._named()
+        return {split: [name for name in names if not _is_index(name)] or names for split, names in named.items()}
+
+    def _is_told(self, path: str | os.PathLike[str], name: str) -> bool:
+        """See `FileBuilder._is_told`: what is not named as an archive is read, and no TFRecord file is refused then."""
+        return _ARCHIVES.isdisjoint(extensions(name))
+
+    def _is_named_so(self, member: str) -> bool:
+        return not _is_index(member) and (is_bare_shard(member) or not EXTENSIONS.keys().isdisjoint(extensions(member)))
+
+    def _split_generators(self, dl_manager: Any) -> list[Any]:
+        splits = super()._split_generators(dl_manager)
+        if not getattr(dl_manager, "is_streaming", False):  # a stream looks for indexes when it is made
+            from ._tfrecord_blocks import index_beside, is_there  # 20 ms that a dataset which stands does without
+
+            for split, names in zip(splits, self._named().values(), strict=True):
+                files = split.gen_kwargs["files"]
+                if len(files) == len(names) and self._may_have_indexes(names) and is_there(index_beside(names[0]), dl_manager):
+                    split.gen_kwargs["is_indexed"] = True
+        return splits
+
+    def _may_have_indexes(self, names: Sequence[str]) -> bool:
+        """Whether files of these names may be read by place: they are plain."""
+        return not self.config.compression and COMPRESSION.isdisjoint(each for name in names for each in extensions(name))
+
+    def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
+        """See `FileBuilder.block_files`: where the first file has an index beside it."""
+        if not asked.get("files") or "dl_manager" in asked or not self._may_have_indexes(asked["names"]):
+            return None
+        from ._tfrecord_blocks import RecordBlocks  # 20 ms that a build does without
+
+        found = RecordBlocks.of(asked["files"], asked["names"], self.reading)
+        return list(found) if found[0].is_indexed() else None
+
+    def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
+        """See `Hooks.file_blocks`: as a stream finds them, of files that were just read."""
+        known, self._groups = self._groups, {}
+        found = [known.get(os.fspath(path)) for path in gen_kwargs["files"]]
+        if not gen_kwargs.get("is_indexed"):
+            return None
+        parts = [RowBlocks.of(each.rows, each.sizes, file_count=1) for each in found if each is not None]
+        return RowBlocks.joined(parts) if len(parts) == len(found) else None
+
+    def num_rows_of(self, gen_kwargs: dict[str, Any]) -> int | None:
+        """See `FileBuilder.num_rows_of`: of a plain file on this disk the heads of its records are counted."""
+        (path,) = gen_kwargs["files"]
+        if not isinstance(path, str) or "dl_manager" in gen_kwargs or self.config.compression:
+            return None
+        ranges = LocalRanges(path, name=gen_kwargs["names"][0])
+        with closing(ranges):
+            (head,) = ranges.read([(0, min(HEAD_BYTES, ranges.version().size))])
+            return None if compression_of(bytes(head)) else len(index_of(ranges, ranges.name))
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    def _generate_tables(
+        self,
+        files: Sequence[str | os.PathLike[str]],
+        names: Sequence[str],
+        dl_manager: Any = None,
+        is_indexed: bool = False,
+    ) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
+        rows, first = Rows(self.reading, self.known_schema), None
+        for number, (path, name) in enumerate(zip(files, names, strict=True)):
+            for source in self._reached(path, name, dl_manager):
+                for index, (batch, block) in enumerate(self._batches(source, rows)):
+                    first = first or block
+                    if not rows.is_widened:
+                        yield (number, index), batch
+        if first is not None and names in [[*map(redact, listed)] for listed in self._named().values()]:
+            rows.check(first, "its records")  # a part of the files may well have none of a column
+        if rows.is_widened:
+            raise Reread(rows.schema)
+        if self.reading.told is not None:  # files without records have columns too
+            yield (len(files) - 1, 0), empty_batch(self.reading.told.arrow_schema)
+
+    def _batches(self, source: Source, rows: Rows) -> Iterator[tuple[pa.RecordBatch, RecordBlock]]:
+        """The rows of a file with their records; how these lie in it is kept for `file_blocks`."""
+        offsets: list[Any] = []
+        is_plain, end = True, 0
+        for block, file in self.reading.blocks(source, None, _BUILD_BYTES):
+            is_plain &= not file.compression
+            offsets.append(frame_offsets(block))
+            end = block.offset + int(block.stops[-1]) + TAIL_BYTES
+            for batch in rows.of(block):
+                yield batch, block
+        self._groups[source.path] = Groups.of(np.concatenate(offsets or [np.zeros(0, np.int64)]), end) if is_plain else None
+
+    def read_live(
+        self, source: Source, schema: pa.Schema | None, mark: Mark | None
+    ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
+        """See `FileBuilder.read_live`."""
+        known = schema if mark is None or not mark.at else _told_by(mark)
+        rows = Rows(self.reading, known)
+        with closing(self.reading.blocks(source, mark, BLOCK_BYTES)) as found:
+            begun: list[tuple[RecordBlock, TextFile]] = []
+            failure = None
+            if known is None and not rows.is_told:
+                begun, failure = rows.begun(found)
+            for block, file in chain(begun, () if failure else found):
+                told: Mark | None = Mark(block.offset, block.offset + BLOCK_BYTES, rows.packed, file)
+                for batch in rows.fitted(block):
+                    yield batch, told
+                    told = None
+            if failure is not None:
+                raise failure
+
+
+def _is_index(name: str) -> bool:
+    return next(extensions(name), "") == RECORD_INDEX
+
+
+def _told_by(mark: Mark) -> pa.Schema | None:
+    """The columns that were known where a mark stands.
+
+    Raises:
+        ValueError: it is no mark of such a file.
+    """
+    if mark.reader is not None and not isinstance(mark.reader, str):
+        raise ValueError(f"no mark of a TFRecord file: {mark.reader!r}")
+    return unpacked(mark.reader)

@@ -1,0 +1,196 @@
+"""Files of records with indexes are read by place: only the bytes of the rows that are asked for are fetched."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from datasets_core.builders._tfrecord_blocks import index_beside
+from datasets_core.builders._tfrecord_reading import BLOCK_BYTES, Groups
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_core import config, load_dataset, records
+from datasets_core.errors import DamagedRecordError, FileChangedError, FileFormatError
+from datasets_core.records import FixedLenFeature, TFRecordWriter, encode_example
+
+ROW_BYTES = 20_000
+ROWS = 200  # of a file
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("records")
+    for number in range(3):
+        path = found / f"{number}.tfrecord"
+        with TFRecordWriter(path) as sink:
+            for row in range(number * ROWS, number * ROWS + ROWS):
+                sink.write(encode_example({"id": row, "pad": bytes([row % 251]) * ROW_BYTES}))
+        records.index(path, save=True)
+    return found
+
+
+@pytest.fixture
+def served(folder: Path, range_server: Any) -> Callable[..., Any]:
+    base = range_server.serve(folder).rstrip("/")
+    urls = [f"{base}/{number}.tfrecord" for number in range(3)]
+
+    def load(split: str = "train", **options: Any) -> Any:
+        return load_dataset("tfrecord", data_files=urls, split=split, streaming=True, **options)
+
+    return load
+
+
+def cost(server: Any, rows: Any) -> tuple[list[int], int]:
+    """The ids of rows, and how many bytes of data were sent for them."""
+    before = len(server.requests)
+    ids = [row["id"] for row in rows]
+    return ids, sum(asked.num_bytes for asked in server.requests[before:] if asked.path.endswith(".tfrecord"))
+
+
+@pytest.mark.parametrize(
+    ("split", "ids"),
+    [
+        ("train[-10:]", range(590, 600)),
+        ("train[300:310]", range(300, 310)),
+        ("train[50%:51%]", range(300, 306)),
+        ("train[199:201]+train[-1:]", [199, 200, 599]),
+    ],
+)
+def test_only_the_bytes_of_the_rows_are_fetched(split: str, ids: Any, served: Any, range_server: Any) -> None:
+    list(served("train[:1]"))  # which learns the columns
+    found, num_bytes = cost(range_server, served(split))
+    assert found == list(ids)
+    assert num_bytes <= (2 if "+" not in split else 4) * (BLOCK_BYTES + ROW_BYTES)
+
+
+def test_a_spec_spares_the_first_records(served: Any, range_server: Any) -> None:
+    spec = {"id": FixedLenFeature([], "int64")}
+    found, num_bytes = cost(range_server, served("train[-3:]", spec=spec))
+    assert found == [597, 598, 599]
+    assert num_bytes <= BLOCK_BYTES + ROW_BYTES
+
+
+def test_a_stream_goes_on_where_it_stopped(served: Any, range_server: Any) -> None:
+    stream = served()
+    rows = iter(stream)
+    for _ in range(431):
+        next(rows)
+    state = json.loads(json.dumps(stream.state_dict()))
+    rows.close()
+    resumed = served()
+    resumed.load_state_dict(state)
+    found, num_bytes = cost(range_server, (row for row, _ in zip(resumed, range(3), strict=False)))
+    assert found == [431, 432, 433]
+    assert num_bytes <= 2 * (BLOCK_BYTES + ROW_BYTES)
+
+
+def test_shuffled_rows_come_once(served: Any) -> None:
+    stream = served().shuffle(seed=3)
+    found = [row["id"] for row in stream]
+    assert sorted(found) == list(range(600)) != found
+    assert [row["id"] for row in pickle.loads(pickle.dumps(stream))] == found
+
+
+def test_what_was_learned_is_kept_for_the_next_process(served: Any, range_server: Any) -> None:
+    list(served("train[-1:]"))
+    range_server.requests.clear()
+    list(served("train[-1:]"))
+    asked = [(each.path.rpartition("/")[2], each.num_bytes) for each in range_server.requests]
+    assert [name for name, num_bytes in asked if num_bytes > 1] == ["2.tfrecord"]
+
+
+def test_a_file_without_an_index_is_gone_through(folder: Path, tmp_path: Path) -> None:
+    for number in range(2):
+        os.link(folder / f"{number}.tfrecord", tmp_path / f"{number}.tfrecord")
+    os.link(folder / "0.tfrecord.idx", tmp_path / "0.tfrecord.idx")
+    paths = [str(tmp_path / f"{number}.tfrecord") for number in range(2)]
+    stream = load_dataset("tfrecord", data_files=paths, split="train[-3:]", streaming=True)
+    assert [row["id"] for row in stream] == [397, 398, 399]
+
+
+@pytest.fixture
+def copied(folder: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "a.tfrecord"
+    path.write_bytes((folder / "0.tfrecord").read_bytes())
+    (tmp_path / "a.tfrecord.idx").write_bytes((folder / "0.tfrecord.idx").read_bytes())
+    return path
+
+
+def streamed(path: Path, split: str = "train") -> Any:
+    return load_dataset("tfrecord", data_files=str(path), split=split, streaming=True)
+
+
+def test_rows_before_a_damage_come(copied: Path) -> None:
+    data = bytearray(copied.read_bytes())
+    place = int(records.RecordIndex.load(f"{copied}.idx").offsets[77])
+    data[place + 500] ^= 1
+    copied.write_bytes(data)
+    records.index(copied, save=True)
+    seen = []
+    with pytest.raises(DamagedRecordError, match=r"a\.tfrecord: record 77 at byte .* \(data CRC\)") as error:
+        seen.extend(streamed(copied))
+    assert [row["id"] for row in seen] == list(range(77))
+    assert (error.value.record, error.value.offset) == (77, place)
+    assert [row["id"] for row in streamed(copied, "train[100:103]")] == [100, 101, 102]
+
+
+def test_an_index_of_another_file_gives_no_rows(copied: Path) -> None:
+    with open(copied, "ab") as file:
+        file.write(b"more")
+    with pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx"):
+        list(streamed(copied))
+
+
+def test_an_index_that_lies_gives_no_wrong_rows(copied: Path) -> None:
+    index = records.RecordIndex.load(f"{copied}.idx")
+    offsets = index.offsets + np.where(np.arange(len(index)) > 30, 4, 0)
+    lengths = np.diff(offsets, append=index.num_bytes)
+    Path(f"{copied}.idx").write_text("".join(f"{at} {count}\n" for at, count in zip(offsets, lengths, strict=True)))
+    os.utime(f"{copied}.idx")
+    seen = []
+    with pytest.raises(FileFormatError, match=r"a\.tfrecord"):
+        seen.extend(streamed(copied))
+    assert [row["id"] for row in seen] == list(range(len(seen)))
+
+
+def test_a_file_that_changes_while_it_is_read_is_an_error(copied: Path) -> None:
+    rows = iter(streamed(copied))
+    next(rows)
+    copied.write_bytes(copied.read_bytes()[::-1])
+    with pytest.raises(FileChangedError):
+        list(rows)
+
+
+def test_an_index_stands_beside_its_file() -> None:
+    assert index_beside("https://x.org/a.tfrecord?key=b#c") == "https://x.org/a.tfrecord.idx?key=b#c"
+    assert index_beside("/data/what?.tfrecord") == "/data/what?.tfrecord.idx"
+    assert index_beside("hf://datasets/org/x@main/a?b.tfrecord") == "hf://datasets/org/x@main/a?b.tfrecord.idx"
+
+
+@given(st.lists(st.integers(16, 3 * BLOCK_BYTES), max_size=50))
+def test_blocks_hold_all_records_once(lengths: list[int]) -> None:
+    ends = np.cumsum(lengths, dtype=np.int64)
+    groups = Groups.of(ends - lengths, int(ends[-1]) if lengths else 0)
+    assert int(groups.rows.sum()) == len(lengths)
+    assert int(groups.sizes.sum()) == sum(lengths)
+    firsts = np.cumsum(groups.rows) - groups.rows
+    assert (ends - lengths)[firsts].tolist() == groups.starts.tolist()
+    assert 0 <= groups.first_ones <= len(groups.rows)
+    again = Groups.from_bytes(groups.to_bytes())
+    assert all(np.array_equal(one, other) for one, other in zip(groups, again, strict=True))
+
+
+def test_no_index_is_looked_for_beside_compressed_files(range_server: Any, tmp_path: Path) -> None:
+    import gzip
+
+    url = range_server.put("a.tfrecord.gz", gzip.compress(b"", mtime=0))
+    with config.using(cache_dir=str(tmp_path)):
+        assert list(load_dataset("tfrecord", data_files=url, split="train", streaming=True)) == []
+    assert not [asked for asked in range_server.requests if ".idx" in asked.path]
