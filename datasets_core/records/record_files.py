@@ -36,8 +36,8 @@ class RecordFile(Protocol):
         """A context with the bytes from the beginning on, and how many there are; None where that is not known."""
         ...
 
-    def size(self) -> int:
-        """How many bytes there are."""
+    def version(self) -> FileVersion:
+        """How many bytes there are, and what tells this version of the file from others."""
         ...
 
     def at(self, start: int, stop: int) -> bytes:
@@ -93,18 +93,18 @@ class LocalRecords:
             raise DownloadError(self.name, error.strerror or str(error), advice="See that it can be read") from error
 
     @contextmanager
-    def _held(self) -> Iterator[tuple[_OneVersion, int]]:
-        """The file, if it is of the version that was seen first, and its size."""
+    def _held(self) -> Iterator[tuple[_OneVersion, FileVersion]]:
+        """The file, if it is of the version that was seen first, and that version."""
         with self._opened() as data:
             if data.version is None:
                 raise DownloadError(self.name, "is no file of which parts can be read", advice="Give the path of a plain file")
             self._version = check_same(self.name, self._version, data.version)
-            yield data, data.version.size
+            yield data, self._version
 
-    def size(self) -> int:
-        """See `RecordFile.size`."""
-        with self._held() as (_, size):
-            return size
+    def version(self) -> FileVersion:
+        """See `RecordFile.version`."""
+        with self._held() as (_, version):
+            return version
 
     def is_newer(self, path: str) -> bool:
         """Whether it was changed after another file of this disk."""
@@ -122,9 +122,9 @@ class LocalRecords:
 
     def at(self, start: int, stop: int) -> bytes:
         """See `RecordFile.at`."""
-        with self._held() as (data, size):
-            data.seek(min(start, size))
-            return read_all(data, max(0, min(stop, size) - start), self.name)
+        with self._held() as (data, version):
+            data.seek(min(start, version.size))
+            return read_all(data, max(0, min(stop, version.size) - start), self.name)
 
     def close(self) -> None:
         """See `RecordFile.close`; nothing is held open."""
@@ -168,9 +168,9 @@ class RemoteRecords:
             raw = getattr(data, "raw", None)
             yield data, raw.declared_size() if isinstance(raw, PartedBytes) else None
 
-    def size(self) -> int:
-        """See `RecordFile.size`."""
-        return self._known().version().size
+    def version(self) -> FileVersion:
+        """See `RecordFile.version`."""
+        return self._known().version()
 
     def at(self, start: int, stop: int) -> bytes:
         """See `RecordFile.at`."""
@@ -218,12 +218,12 @@ class GivenRecords:
         self._was_opened = True
         yield self._data, None
 
-    def size(self) -> int:
-        """See `RecordFile.size`."""
+    def version(self) -> FileVersion:
+        """See `RecordFile.version`; nothing but its size is known."""
         start, here = self._place(), self._data.tell()
         end = self._data.seek(0, os.SEEK_END)
         self._data.seek(here)
-        return end - start
+        return FileVersion(end - start, "")
 
     def at(self, start: int, stop: int) -> bytes:
         """See `RecordFile.at`."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DownloadError, FileFormatError, FileNotFoundDatasetsError
-from datasets_core.fetch.ranges import RangeFile, place_of, ranges_of
+from datasets_core.fetch.ranges import FileVersion, RangeFile, place_of, ranges_of
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.records.framing import FRAME_BYTES, HEAD_BYTES
 from datasets_core.records.record_block import Ints
@@ -36,6 +36,7 @@ class RecordIndex:
         lengths: bytes of each whole frame; int64.
         name: the index, as messages name it.
         is_plain: the file is not compressed, so that these are bytes of the file itself.
+        version: of the file of this disk that it was made from; it is not written along.
 
     >>> index = RecordIndex(np.array([0, 19]), np.array([19, 16]))
     >>> len(index), index.num_bytes, index.bytes_of(1, 2)
@@ -46,6 +47,7 @@ class RecordIndex:
     lengths: Ints
     name: str = "the index"
     is_plain: bool = field(default=True, kw_only=True)
+    version: FileVersion | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -159,13 +161,19 @@ def index_beside(path: str | os.PathLike[str]) -> RecordIndex | None:
         raise
 
 
+def index_name(name: str) -> str:
+    """What messages call the index of a file that was made from it, and is nowhere but in memory."""
+    return f"the index of {name}"
+
+
 def index_of(ranges: RangeFile, name: str) -> RecordIndex:
     """The index of a plain file, of which no more is read than it takes: of long records the heads, whose CRCs are compared.
 
     Raises:
         DamagedRecordError: a length is damaged, or the file is cut.
     """
-    size, at, window = ranges.version().size, 0, _WINDOW_BYTES
+    version = ranges.version()
+    size, at, window = version.size, 0, _WINDOW_BYTES
     offsets: list[Ints] = []
     count = 0
     while at < size:
@@ -188,4 +196,4 @@ def index_of(ranges: RangeFile, name: str) -> RecordIndex:
         count += len(begins)
         offsets.append(begins)
     places = np.concatenate([*offsets, np.array([size], np.int64)])
-    return RecordIndex(places[:-1], np.diff(places), f"the index of {name}")
+    return RecordIndex(places[:-1], np.diff(places), index_name(name), version=version)

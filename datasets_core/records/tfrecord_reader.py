@@ -26,7 +26,7 @@ from datasets_core.records.record_frames import (
     length_fits,
     scan,
 )
-from datasets_core.records.record_index import INDEX_ADVICE, SUFFIX, RecordIndex, index_beside, index_of
+from datasets_core.records.record_index import INDEX_ADVICE, SUFFIX, RecordIndex, index_beside, index_name, index_of
 
 _AT_ADVICE = "Give the offset of a frame, as the index has it; or fetch or write the file again"
 _FIRST_BYTES = 1 << 14  # of a record that is looked for by its place: most are whole in them
@@ -130,7 +130,7 @@ class TFRecordReader:
                 reason = f"{self.name} is compressed, and no record in it is found by an index"
                 raise FileFormatError(found.name, reason, advice="Leave index= out, or decompress the file")
             if found.is_plain:
-                found.check(self._file.size(), self.name)
+                found.check(self._file.version().size, self.name)
             self._compare(found)
             self._index = found
         return self._index
@@ -147,9 +147,15 @@ class TFRecordReader:
         return self.new_index() if beside is None else beside
 
     def _compare(self, found: RecordIndex) -> None:
-        """See that an index that was written before the file is nevertheless its own: one of the same size may be another's."""
-        if isinstance(self._file, LocalRecords) and self._file.is_newer(found.name) and found != self.new_index():
+        """See that an index of the right size is this file's, as it is now."""
+        if not isinstance(self._file, LocalRecords):
+            return
+        reason = ""
+        if found.version is not None and found.name == index_name(self.name) and found.version != self._file.version():
+            reason = f"{self.name} was written anew after it was made"
+        elif self._file.is_newer(found.name) and found != self.new_index():
             reason = f"it is older than {self.name}, and names other records"
+        if reason:
             raise FileFormatError(found.name, reason, advice=INDEX_ADVICE)
 
     def new_index(self) -> RecordIndex:
@@ -161,8 +167,7 @@ class TFRecordReader:
         for block in self.blocks():
             places.append(frame_offsets(block))
             lengths.append(block.stops - block.starts + FRAME_BYTES)
-        name = f"the index of {self.name}"
-        return RecordIndex(np.concatenate(places), np.concatenate(lengths), name, is_plain=is_plain)
+        return RecordIndex(np.concatenate(places), np.concatenate(lengths), index_name(self.name), is_plain=is_plain)
 
     def records(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """Some of the records by their numbers, as `range` counts them; no others are read, but of a compressed file.

@@ -43,7 +43,7 @@ def test_any_bytes_of_any_file(kind: str, tmp_path: Path, range_server: Any) -> 
         file = record_file(places[kind])
         assert read(file) == (DATA, None if kind in ("file", "memory") else 200)
         assert read(file)[0] == DATA
-        assert file.size() == 200
+        assert file.version().size == 200
         assert (file.at(3, 9), file.at(190, 300), file.at(200, 300), file.at(300, 400)) == (DATA[3:9], DATA[190:], b"", b"")
         assert file.name.endswith("a.bin") or kind == "memory"
         file.close()
@@ -55,7 +55,7 @@ def test_an_open_file_is_read_from_where_it_stands() -> None:
     file = record_file(data)
     assert file.at(0, 3) == DATA[50:53]
     assert read(file)[0] == read(file)[0] == DATA[50:]
-    assert (file.size(), data.closed) == (150, False)
+    assert (file.version().size, data.closed) == (150, False)
 
 
 def test_a_pipe_is_read_once() -> None:
@@ -108,7 +108,7 @@ def test_a_file_that_changes_while_it_is_read(how: str, tmp_path: Path) -> None:
     with pytest.raises(FileChangedError):
         file.at(0, 4)
     with pytest.raises(FileChangedError):
-        file.size()
+        file.version()
     assert record_file(path).at(0, 1) in (DATA[:1], DATA[-1:])
 
 

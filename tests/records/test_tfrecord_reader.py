@@ -259,8 +259,7 @@ def test_an_index_that_does_not_fit_gives_no_wrong_record(kind: str, verify: boo
 
 def test_a_damage_is_told_apart_from_an_index_that_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "a.tfrecord"
-    path.write_bytes(DATA)
-    index = records.index(path)
+    index = records.index(io.BytesIO(DATA))
     for byte in range(len(DATA)):
         path.write_bytes(DATA[:byte] + bytes([DATA[byte] ^ 8]) + DATA[byte + 1 :])
         record = max(row for row in range(4) if OFFSETS[row] <= byte)
@@ -284,6 +283,17 @@ def test_an_index_beside_a_file_that_was_replaced_is_an_error(tmp_path: Path) ->
         list(TFRecordReader(path).records(0, 1))
     assert list(TFRecordReader(path)) == [*RECORDS, b"more"]
     assert len(records.index(path)) == 5  # made anew
+
+
+def test_an_index_in_memory_is_of_one_version_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    path.write_bytes(DATA)
+    index = records.index(path)
+    assert list(TFRecordReader(path, index=index).records(1, 2)) == RECORDS[1:2]
+    path.write_bytes(DATA)
+    os.utime(path, ns=(0, 10**18))
+    with pytest.raises(FileFormatError, match="was written anew"):
+        list(TFRecordReader(path, index=index).records(1, 2))
 
 
 def test_an_index_that_is_older_than_the_file_is_compared_with_it(tmp_path: Path) -> None:
