@@ -11,6 +11,7 @@ from datasets_core.records.record_block import Ints
 
 _WORD_BITS = 56  # of a number whose varint fits into eight bytes
 _CHUNK = 1 << 16  # numbers at once: their words stay in the cache of the processor
+_SHORT = [bytes([number]) for number in range(0x80)]
 _SPREAD = ((28, 4), (14, 2), (7, 1))  # pairs of groups of so many bits are moved apart by so many
 
 
@@ -20,6 +21,8 @@ def varint(number: int) -> bytes:
     >>> varint(300)
     b'\\xac\\x02'
     """
+    if number < 0x80:
+        return _SHORT[number]
     made = bytearray()
     while number > 0x7F:
         made.append(number & 0x7F | 0x80)
