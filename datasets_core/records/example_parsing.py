@@ -11,6 +11,7 @@ import numpy.typing as npt
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownColumnError
 from datasets_core.records.feature_specs import Spec, as_specs, spec_keys
 from datasets_core.records.parsed_values import RaggedValue, SparseValue
+from datasets_core.records.quick_example import quick_example
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.spec_readers import SpecReader, spec_reader
 from datasets_core.records.wanted_values import Where, with_first_error
@@ -50,7 +51,10 @@ class ExampleParser:
         Raises:
             ExampleError: it is no Example, or breaks the rules of a spec.
         """
-        found = raw_example(record_bytes(serialized), rules="tensorflow", keys=self.keys)
+        data = record_bytes(serialized)
+        found = quick_example(data, self.keys)
+        if found is None:
+            found = raw_example(data, rules="tensorflow", keys=self.keys)
         return {name: reader.one(found, _ALONE) for name, reader in self.readers.items()}
 
     def parse_batch(self, serialized: Any) -> dict[str, Parsed]:

@@ -6,7 +6,6 @@ The forms of a batch are those of `tf.io.parse_example`, the values of a record 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, TypeAlias
@@ -84,10 +83,6 @@ def element_of(feature: FeatureType) -> FeatureType:
     return inner
 
 
-def _each(values: Array, offsets: Ints, make: Callable[[Array], Any]) -> list[Any]:
-    return [make(values[start:stop]) for start, stop in pairwise(offsets.tolist())]
-
-
 @dataclass(frozen=True, slots=True)
 class FixedPart:
     """Arrays of one shape.
@@ -149,12 +144,12 @@ class ListPart:
 
     def rows(self) -> list[SparseValue]:
         """See `RowPart.rows`."""
-        places = np.arange(int(np.diff(self.offsets).max(initial=0)), dtype=np.int64)[:, None]
-
-        def make(values: Array) -> SparseValue:
-            return SparseValue(places[: len(values)].copy(), values, np.array([len(values)], np.int64))
-
-        return _each(as_numpy(self.values), self.offsets, make)
+        lengths = np.diff(self.offsets)
+        places, shapes, values = places_within(lengths)[:, None], lengths[:, None], as_numpy(self.values)
+        return [
+            SparseValue(places[start:stop], values[start:stop], shape)
+            for (start, stop), shape in zip(pairwise(self.offsets.tolist()), shapes, strict=True)
+        ]
 
     def arrow(self, feature: FeatureType) -> pa.Array:
         """See `Part.arrow`."""
@@ -190,7 +185,7 @@ class ElementsPart:
     def rows(self) -> list[Array]:
         """See `RowPart.rows`."""
         arrays = as_numpy(self.values).reshape(int(self.offsets[-1]), *self.shape)
-        return _each(arrays, self.offsets, lambda part: part)
+        return [arrays[start:stop] for start, stop in pairwise(self.offsets.tolist())]
 
     def arrow(self, feature: FeatureType) -> pa.Array:
         """See `Part.arrow`."""

@@ -17,6 +17,7 @@ from datasets_core.records.wire import RawFeature
 from datasets_core.records.wire_values import SequenceColumn, SequenceColumns, WireColumn, WireColumns, offsets_of
 
 Read = TypeVar("Read")
+_FLOATS = np.dtype("<f4")
 EMPTY: dict[str, pa.DataType] = {"int64": pa.int64(), "float": pa.float32(), "bytes": pa.binary()}
 """The Arrow type of the values of each kind."""
 
@@ -92,7 +93,7 @@ def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, in
     if feature.kind != KINDS[dtype]:
         raise where.error(index, key, wrong_kind(feature.kind, dtype))
     if dtype == "float32":
-        return np.frombuffer(feature.floats or bytearray(), "<f4").astype(np.float32, copy=False)
+        return np.frombuffer(feature.floats or bytearray(), _FLOATS).astype(np.float32, copy=False)
     if dtype == "int64":
         return np.array(feature.ints, np.int64)
     made = np.empty(len(feature.strings or ()), object)
