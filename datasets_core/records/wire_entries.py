@@ -13,6 +13,7 @@ from datasets_core.records.wire_values import Bools, every
 from datasets_core.records.wire_words import KEPT, WireBytes, Words, read_lengths
 
 _FIRST, _SECOND = 0x0A, 0x12
+_MANY = 1 << 16  # entries with many keys that are grouped at once
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd, and its bits have no pattern: 2^64 divided by the golden ratio
 
 
@@ -41,7 +42,7 @@ def scan_entries(wire: WireBytes, maps: Spans) -> dict[bytes, Entries]:
     """The entries of maps by their keys; maps of an unusual form, and those that have a key twice, become odd.
 
     All maps are read side by side, the first entry of each, then the second, ...: most have the same key there, which is
-    compared at once. Those with another one are tried again with theirs; where keys are many they are grouped in the end.
+    compared at once. Those with another one are tried again with theirs; where keys are many they are grouped.
     """
     found: dict[bytes, list[Entries]] = {}
     unsorted: list[_Unsorted] = []
@@ -59,12 +60,18 @@ def scan_entries(wire: WireBytes, maps: Spans) -> dict[bytes, Entries]:
                 unsorted.append(_split(wire, rest, step))
                 break
             values = _behind(wire, rest.part(hits), len(head))
-            found.setdefault(_key(head), []).append(Entries(values, np.full(len(values), step)))
+            found.setdefault(_key(head), []).append(_at_step(values, step))
             rest = rest.part(~hits)
         step += 1
-    for key, entries in _grouped(wire, unsorted):
-        found.setdefault(key, []).append(entries)
-    return {key: _joined(pieces) for key, pieces in found.items()}
+        if sum(len(piece.keys) for piece in unsorted) >= _MANY or not len(around):
+            for key, entries in _grouped(wire, unsorted):
+                found.setdefault(key, []).append(entries)
+            unsorted.clear()
+    return {key: _joined(found.pop(key)) for key in list(found)}
+
+
+def _at_step(values: Spans, step: int) -> Entries:
+    return Entries(values, np.broadcast_to(np.int64(step), len(values)))
 
 
 def _head(wire: WireBytes, entries: Spans) -> bytes:
@@ -121,7 +128,7 @@ def _split(wire: WireBytes, entries: Spans, step: int) -> _Unsorted:
     exact = values.stops == around.stops
     values = values.kept(exact)
     keys = keys.part(np.isin(keys.which, values.which))
-    return _Unsorted(keys, Entries(values, np.full(len(values), step)))
+    return _Unsorted(keys, _at_step(values, step))
 
 
 def _grouped(wire: WireBytes, unsorted: list[_Unsorted]) -> Iterator[tuple[bytes, Entries]]:

@@ -205,7 +205,13 @@ def _whole_varints(wire: WireBytes, spans: Spans) -> tuple[Octets, Spans]:
 def _counted(octets: Octets, widths: Ints) -> Ints:
     """How many varints end in each of the pieces, one after the other and of these lengths, that bytes consist of."""
     counts = np.zeros(len(widths), np.int64)
+    offsets = offsets_of(widths)
+    longest = int(widths.max(initial=0))
+    if longest >= 1 << 16:
+        pieces = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+        return np.fromiter((np.count_nonzero(octets[start:stop] < 0x80) for start, stop in pieces), np.int64, len(widths))
     filled = widths > 0
-    if filled.any():
-        counts[filled] = np.add.reduceat(octets < 0x80, offsets_of(widths)[:-1][filled], dtype=np.int64)
+    if longest:
+        narrow = np.uint8 if longest < 1 << 8 else np.uint16  # so that the marks take no eight bytes each
+        counts[filled] = np.add.reduceat((octets < 0x80).view(np.uint8), offsets[:-1][filled], dtype=narrow)
     return counts

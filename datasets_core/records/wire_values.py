@@ -78,7 +78,7 @@ def _lists(offsets: Ints, values: pa.Array, present: Bools | None) -> pa.LargeLi
 
 def every(chosen: Bools) -> bool:
     """Whether all are chosen; for many that is faster than `chosen.all()`, and for few too."""
-    return np.count_nonzero(chosen) == len(chosen)
+    return int(np.count_nonzero(chosen)) == len(chosen)
 
 
 def offsets_of(counts: npt.ArrayLike) -> Ints:
@@ -95,7 +95,7 @@ def arrow_numbers(values: npt.NDArray[np.int64] | npt.NDArray[np.float32]) -> pa
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
-def arrow_strings(values: Sequence[bytes]) -> pa.Array:
+def arrow_strings(values: Sequence[bytes | memoryview]) -> pa.Array:
     """Values of bytes as an Arrow array."""
     offsets = offsets_of(np.fromiter(map(len, values), np.int64, len(values)))
     is_large = offsets[-1] >= 1 << 31

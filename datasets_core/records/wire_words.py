@@ -14,8 +14,9 @@ from datasets_core.records.wire_values import Bools, arrow_numbers, arrow_string
 Words: TypeAlias = npt.NDArray[np.uint64]
 Octets: TypeAlias = npt.NDArray[np.uint8]
 
-_PAD = 32  # more than a word behind the longest head of a field
+_BEHIND = 16  # how far behind the end a place may be: not as far as the longest head of a field
 _NARROW = 256  # bytes of a piece up to which a gathered row is cheaper than a piece that Arrow takes
+_WIDE = 1 << 12  # bytes of a piece from which on one after the other is cheaper: Arrow does not know how much it will take
 _STRETCH = 1 << 17  # bytes of varints that are read at once
 _MORE = np.uint64(0x8080808080808080)  # the bit of a byte of a varint that says that another follows
 _MORE_OF_LENGTH = np.uint64(0x80808080)
@@ -27,7 +28,10 @@ _MARKS = np.array([0, *((1 << 8 * width) // 255 * 0x80 for width in range(8))], 
 
 
 class WireBytes:
-    """The payloads of a block, with room behind them so that whole words can be read at any of their bytes.
+    """The bytes of a block, and what stands at many places of them; behind their end are zeros.
+
+    Args:
+        block: the records; their bytes are not copied.
 
     >>> wire = WireBytes(RecordBlock.of([b"one", b"three"]))
     >>> wire.strings(wire.starts, wire.stops).to_pylist()
@@ -35,12 +39,8 @@ class WireBytes:
     """
 
     def __init__(self, block: RecordBlock) -> None:
-        first = int(block.starts[0]) if len(block) else 0
-        size = int(block.stops[-1]) - first if len(block) else 0
-        self.octets = np.zeros(size + _PAD, np.uint8)
-        self.octets[:size] = np.frombuffer(block.data, np.uint8, size, first)
-        self.starts, self.stops = block.starts - first, block.stops - first
-        self._buffer = pa.py_buffer(self.octets)
+        self.octets: Octets = np.frombuffer(block.data, np.uint8)
+        self.starts, self.stops = block.starts, block.stops
         self._is_large = len(self.octets) >= 1 << 31
 
     def words(self, at: Ints) -> Words:
@@ -55,16 +55,17 @@ class WireBytes:
     def strings(self, starts: Ints, stops: Ints) -> pa.Array:
         """The pieces from place to place, which ascend, as binary values."""
         count, width = len(starts), equal_width(starts, stops)
-        if width is not None and width <= _NARROW:
+        if width is not None and width <= _NARROW and count * width < 1 << 31:
             values = pa.py_buffer(gathered(self.octets, starts, width))
             offsets = np.arange(count + 1, dtype=np.int32) * np.int32(width)
             return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(offsets), values])
-        if not count:
-            return arrow_strings([])
+        if not count or int((stops - starts).sum()) >= count * _WIDE:
+            view = self.octets.data
+            return arrow_strings([view[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)])
         ends = np.empty(2 * count, np.int64 if self._is_large else np.int32)
         ends[0::2], ends[1::2] = starts, stops
         kind = pa.large_binary() if self._is_large else pa.binary()
-        pieces = pa.Array.from_buffers(kind, 2 * count - 1, [None, pa.py_buffer(ends), self._buffer])
+        pieces = pa.Array.from_buffers(kind, 2 * count - 1, [None, pa.py_buffer(ends), pa.py_buffer(self.octets)])
         return pieces.take(arrow_numbers(np.arange(0, 2 * count - 1, 2)))
 
     def flat(self, starts: Ints, stops: Ints) -> Octets:
@@ -77,11 +78,20 @@ class WireBytes:
 
 
 def gathered(octets: Octets, at: Ints, width: int) -> npt.NDArray[np.void]:
-    """The `width` bytes at each place."""
+    """The `width` bytes at each place; zeros for those behind the end."""
     if not width or not len(at):
-        return np.zeros(0, np.void(1).dtype)
-    # One place after the other: numpy copies rows of a view whose rows overlap, and never makes the view itself.
-    overlapping = np.ndarray((len(octets) - width + 1,), np.dtype((np.void, width)), octets, 0, (1,))
+        return np.zeros(0, np.dtype((np.void, max(width, 1))))
+    limit = len(octets) - width
+    if at.max() > limit:
+        tail = max(limit, 0)
+        is_late = at > limit
+        rows = np.zeros(len(at), np.dtype((np.void, width)))
+        rows[~is_late] = gathered(octets, at[~is_late], width)
+        padded = np.concatenate([octets[tail:], np.zeros(width + _BEHIND, np.uint8)])
+        rows[is_late] = gathered(padded, at[is_late] - tail, width)
+        return rows
+    # The rows of this view overlap: numpy copies the chosen ones, and never makes the view itself.
+    overlapping = np.ndarray((limit + 1,), np.dtype((np.void, width)), octets, 0, (1,))
     return overlapping[at]
 
 
@@ -133,7 +143,6 @@ def read_many(octets: Octets) -> tuple[Ints, Ints]:
     if count == len(octets):
         return octets.astype(np.int64), np.zeros(0, np.int64)
     values = np.empty(count, np.int64)
-    padded = np.concatenate([octets, np.zeros(8, np.uint8)])
     longer: list[Ints] = []
     begin = number = 0
     while begin < len(octets):
@@ -142,11 +151,11 @@ def read_many(octets: Octets) -> tuple[Ints, Ints]:
             ends = begin + _STRETCH + np.flatnonzero(ends_there[begin + _STRETCH :])[:1]
         starts = np.concatenate([[begin], ends[:-1] + 1])
         widths = ends + 1 - starts
-        bits = joined(gathered(padded, starts, 8).view("<u8") & KEPT[np.minimum(widths, 8)])
+        bits = joined(gathered(octets, starts, 8).view("<u8") & KEPT[np.minimum(widths, 8)])
         for place in (8, 9):
             more = np.flatnonzero(widths > place)
             if len(more):
-                bits[more] |= (padded[starts[more] + place] & np.uint8(0x7F)).astype(np.int64) << (7 * place)
+                bits[more] |= (octets[starts[more] + place] & np.uint8(0x7F)).astype(np.int64) << (7 * place)
         longer.append(starts[widths > 10])
         values[number : number + len(ends)] = bits
         begin, number = int(ends[-1]) + 1, number + len(ends)
