@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
-from datasets_core.records.framing import block_of_array, frame, framed
+from datasets_core.records.framing import FRAME_BYTES, block_of_array, frame, framed
 from datasets_core.records.inflated import WINDOW_BITS, checked_compression
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.redact import redact
 
-_HELD_BYTES = 1 << 18  # of single records that are written together
+_HELD_BYTES = 1 << 20  # of single records that are framed and written together
 
 
 class TFRecordWriter:
@@ -87,9 +87,8 @@ class TFRecordWriter:
                     f"{self._name}: a record is bytes, and this is {type(record).__name__}. Encode it first."
                 )
             record = bytes(record)
-        made = frame(record)
-        self._held.append(made)
-        self._held_bytes += len(made)
+        self._held.append(record)
+        self._held_bytes += len(record) + FRAME_BYTES
         self._count += 1
         if self._held_bytes >= _HELD_BYTES:
             self._write_held()
@@ -171,7 +170,7 @@ class TFRecordWriter:
 
     def _write_held(self) -> None:
         if self._held:
-            made = b"".join(self._held)
+            made = framed(RecordBlock.of(self._held)) if len(self._held) > 1 else frame(self._held[0])
             self._held.clear()
             self._held_bytes = 0
             self._write(made)

@@ -182,6 +182,13 @@ def test_a_remote_file_that_changes_while_it_is_read(range_server: Any) -> None:
     assert found == items[: len(found)]
 
 
+def test_a_file_of_the_hub(hub: Any) -> None:
+    hub.repo("org/name", {"data/a.tfrecord": DATA, "data/a.tfrecord.idx": b"0 19\n19 16\n35 56\n91 20\n"})
+    reader = TFRecordReader("hf://datasets/org/name/data/a.tfrecord")
+    assert list(reader) == list(reader.records()) == RECORDS
+    assert reader.index.name.endswith("a.tfrecord.idx") and reader.read_at(35) == RECORDS[2]
+
+
 # -- by an index -------------------------------------------------------------------------------------------------------
 
 
