@@ -16,14 +16,57 @@ from datasets_core.records.example_encoding import encode_example
 from datasets_core.records.example_parsing import ExampleParser, parse_example, parse_single_example
 from datasets_core.records.feature_specs import (
     FixedLenFeature,
+    FixedLenSequenceFeature,
     RaggedFeature,
+    SparseFeature,
     VarLenFeature,
 )
+from datasets_core.records.parsed_values import SparseValue
 from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.tfrecord_reader import TFRecordReader
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "parsing.json").read_text(encoding="utf-8"))
 RECORDS = [base64.b64decode(record) for record in GOLDEN["records"]]
+MIXED = json.loads((Path(__file__).parent / "golden" / "mixed_specs.json").read_text(encoding="utf-8"))
+MIXED_SPECS = {
+    "label_fixed": FixedLenFeature([1], "int64"),
+    "label_scalar_default": FixedLenFeature([], "int64", -5),
+    "tags_var": VarLenFeature("string"),
+    "flat_wrong_len": FixedLenFeature([4], "int64"),
+    "flat_seq": FixedLenSequenceFeature([], "int64", allow_missing=True),
+    "sparse": SparseFeature("idx", "val", "float32", 5),
+    "ragged": RaggedFeature("int64"),
+    "empty_int_fixed_default": FixedLenFeature([], "int64", default_value=3),
+}
 CASES = [pytest.param(case, id=f"{case['key']}-{case['spec']}".replace(" ", "")) for case in GOLDEN["examples"]]
+
+
+def texts(value):
+    """Values as the table of the mixed file has them: numbers as text, bytes as base64."""
+    if isinstance(value, list):
+        return [texts(inner) for inner in value]
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
+
+
+def as_mixed(value):
+    if isinstance(value, SparseValue):
+        parts = {"indices": value.indices.tolist(), "values": texts(value.values.tolist())}
+        return {"sparse": {**parts, "dense_shape": value.dense_shape.tolist()}}
+    return {"dense": texts(value.reshape(-1).tolist()), "shape": list(value.shape)}
+
+
+@pytest.mark.parametrize("case", MIXED["parse_single_example"], ids=lambda case: case["name"])
+def test_the_records_of_the_mixed_file_are_parsed_as_tensorflow_parses_them(case):
+    key = "made" if case["name"] == "sparse" else case["key"]
+    features = {key: MIXED_SPECS[case["name"]]}
+    with TFRecordReader(str(Path(__file__).parent / "golden" / "tfrecord" / "mixed.tfrecord")) as reader:
+        records = list(reader)
+    for record, wanted in zip(records, case["expected_per_record_of_mixed"], strict=True):
+        if "error" in wanted:
+            with pytest.raises(ExampleError):
+                parse_single_example(record, features)
+        else:
+            assert as_mixed(parse_single_example(record, features)[key]) == wanted
 
 
 @pytest.mark.parametrize("case", CASES)
