@@ -18,7 +18,6 @@ from datasets_core.slim.queues import register
 from datasets_core.slim.reader_choice import named, reader_maker
 from datasets_core.slim.sample_batches import Ragged, batches
 from datasets_core.slim.sample_queue import check_capacity, check_sizes
-from datasets_core.slim.sample_reader import SampleReader
 from datasets_core.slim.sample_stream import SampleStream
 from datasets_core.slim.torch_samples import as_torch
 from datasets_core.slim.work_units import WorkUnits, checked_readers
@@ -110,16 +109,16 @@ class DatasetDataProvider(DataProvider):
             takes_seeds=seed is None,
             made_of={"reader": named(dataset.reader, reader_kwargs)},
         )
-        self._record_key = record_key
+        self._record_key, self._all_items = record_key, tuple(self._items)
         self._decode_block = _block_decoder(decoder)
         self._shown: Callable[[Any], Any] | None = as_torch if format == "torch" else None
+        self._has_key = False
         self._forget()
         register(self)
 
     def _forget(self) -> None:
-        self._chunk: list[Entry] = []
-        self._at = 0
         self._sample_bytes = _CHUNK_BYTES // 64
+        self._asked: tuple[str, ...] = ()
         self._names: list[str] = []
         self._decoded: Iterator[Sample] | None = None
         self._run = 0
@@ -128,81 +127,78 @@ class DatasetDataProvider(DataProvider):
 
     def sample(self, items: Sequence[str]) -> Sample:
         """The next sample, with some of its items; see `get`, which checks their names."""
-        sample = self._taken(items)
+        sample = self._taken(tuple(items))
         return sample if self._shown is None else {name: self._shown(value) for name, value in sample.items()}
 
-    def _taken(self, items: Sequence[str]) -> Sample:
-        with self._stream.lock:
-            if self._at >= len(self._chunk) or self._stream.is_closed:
-                self._chunk, self._at, self._decoded = self._next_chunk(), 0, None
-            names = [item for item in items if item != self._record_key]
-            entry = self._chunk[self._at]
-            sample = self._next_decoded(names) if names else self._counted({})
-            if len(names) < len(items):
-                assert self._record_key is not None
-                sample[self._record_key] = self._key(entry)
+    def _taken(self, items: tuple[str, ...]) -> Sample:
+        stream = self._stream
+        with stream.lock:
+            if items is not self._asked and items != self._asked:
+                self._ask(items)
+            if stream.at >= len(stream.chunk) or stream.is_closed:
+                self._decoded = None
+                self._take_chunk()
+            sample = None if self._decoded is None else next(self._decoded, None)
+            if sample is None:
+                sample = self._first_of_run() if self._names else {}
+            if self._has_key and self._record_key is not None:
+                sample[self._record_key] = stream.chunk[stream.at].key(stream.reader)
+            stream.at += 1
             return sample
 
-    def _next_chunk(self) -> list[Entry]:
-        most = max(1, min(_MOST, _CHUNK_BYTES // self._sample_bytes))
-        chunk = self._stream.deliver(most)
-        sizes = [len(entry.payload) for entry in chunk if isinstance(entry.payload, bytes)]
+    def _ask(self, items: tuple[str, ...]) -> None:
+        """Be asked for other items than before."""
+        self._asked, self._has_key = items, self._record_key is not None and self._record_key in items
+        self._names = [item for item in items if item != self._record_key]
+        self._decoded, self._run = None, 0
+
+    def _take_chunk(self) -> None:
+        stream = self._stream
+        stream.next_chunk(max(1, min(_MOST, _CHUNK_BYTES // self._sample_bytes)))
+        sizes = [len(entry.payload) for entry in stream.chunk if isinstance(entry.payload, bytes)]
         self._sample_bytes = max(1, sum(sizes) // len(sizes)) if sizes else _CHUNK_BYTES // 256
-        return chunk
 
-    def _next_decoded(self, names: list[str]) -> Sample:
-        if self._decoded is None or names != self._names:
-            self._run = 0 if names != self._names else self._run
-            self._names, self._decoded = names, None
+    def _first_of_run(self) -> Sample:
+        """The next sample, as the first of some that are parsed together: few at first, and more with each run."""
+        stream = self._stream
+        self._decoded, self._run = None, min(_MOST, max(_FEWEST, 2 * self._run))
         try:
-            sample = None if self._decoded is None else next(self._decoded, None)
-            if sample is None:  # nothing is decoded yet, or all of that which was
-                self._decoded = None
-                decoded = self._next_run(names)
-                sample = next(decoded)
-                self._decoded = decoded
+            decoded = self._decoding(stream.chunk[stream.at : stream.at + self._run])
+            sample = next(decoded)
         except Exception:
-            sample = None
-        finally:
-            if sample is None:  # also where it was interrupted
-                self._decoded = None
-        return self._alone(names) if sample is None else self._counted(sample)
-
-    def _counted(self, sample: Sample) -> Sample:
-        self._at += 1
-        self._stream.given()
+            return self._alone(stream.chunk[stream.at])
+        self._decoded = decoded
         return sample
 
-    def _next_run(self, names: list[str]) -> Iterator[Sample]:
-        """The samples from the next one on: few where the items asked for have just changed, and more with each run."""
-        self._run = min(_MOST, max(_FEWEST, 2 * self._run))
-        return iter(self._decode_block(_payloads(self._chunk[self._at : self._at + self._run]), names))
+    def _decoding(self, entries: Sequence[Entry]) -> Iterator[Sample]:
+        """Some samples as they are decoded, up to the first that cannot be."""
+        decoded = iter(self._decode_block(_payloads(entries), self._names))
+        while True:
+            try:
+                sample = next(decoded)
+            except Exception:  # the end, too; it comes again where the sample is decoded alone
+                return
+            yield sample
 
-    def _alone(self, names: list[str]) -> Sample:
-        """The next sample decoded on its own, where it failed among others: its error names its file and its number."""
-        entry, path = self._chunk[self._at], str(self._chunk[self._at].origin.path)
+    def _alone(self, entry: Entry) -> Sample:
+        """A sample decoded on its own, where it failed among others: its error names its file and its number."""
+        path = str(entry.origin.path)
         try:
-            (sample,) = self._decode_block(_payloads([entry], name=path, first=entry.number), names)
+            (sample,) = self._decode_block(_payloads([entry], name=path, first=entry.number), self._names)
         except Exception as error:
-            self._counted({})
+            self._stream.at += 1
             if isinstance(error, DatasetsCoreError) and path in str(error):
                 raise
-            reason = f"sample {self._key(entry)} cannot be decoded: {error}"
+            reason = f"sample {entry.key(self._stream.reader)} cannot be decoded: {error}"
             raise FileFormatError(path, reason, advice="Mend the sample, or the decoder") from error
-        return self._counted(sample)
-
-    def _key(self, entry: Entry) -> str:
-        origin, reader = entry.origin, self._stream.reader
-        if type(reader).key is SampleReader.key:
-            return f"{origin.path}:{origin.heads[entry.place]}"
-        return reader.key(origin.path, entry.position)
+        return sample
 
     def __iter__(self) -> Iterator[Sample]:
         return self
 
     def __next__(self) -> Sample:
         try:
-            return self.sample(self._items)
+            return self.sample(self._all_items)
         except OutOfRangeError as error:
             raise StopIteration from error
 
@@ -242,9 +238,9 @@ class DatasetDataProvider(DataProvider):
         ...         [batch["a"].tolist() for batch in provider.batch(2)]
         [[1, 2], [3]]
         """
-        wanted = self.list_items() if items is None else items
+        wanted = self._all_items if items is None else items
         self.check_items(wanted)
-        found = batches(lambda: self._taken(wanted), size, drop_remainder=drop_remainder, ragged=ragged, padding=padding)
+        found = batches(lambda: self._taken(tuple(wanted)), size, drop_remainder=drop_remainder, ragged=ragged, padding=padding)
         shown = self._shown
         return found if shown is None else ({name: shown(value) for name, value in batch.items()} for batch in found)
 

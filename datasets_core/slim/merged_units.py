@@ -35,13 +35,20 @@ class Origin:
     def heads(self) -> list[Any]:
         """What the key of each says."""
         if self._heads is None:  # for all at once: a look into an array takes long
-            found = self.positions
-            self._heads = (
-                (found if found.ndim == 1 else found[:, 0]).tolist()
-                if isinstance(found, np.ndarray)
-                else [position[0] if isinstance(position, list | tuple) else position for position in found]
-            )
+            self._heads = heads_of(self.positions)
         return self._heads
+
+
+def heads_of(positions: Any) -> list[Any]:
+    """What keys say of the positions of a block.
+
+    >>> heads_of(np.array([[19, 1], [38, 2]])), heads_of([3, "a", [5, 6]])
+    ([19, 38], [3, 'a', 5])
+    """
+    if isinstance(positions, np.ndarray):
+        heads: list[Any] = (positions if positions.ndim == 1 else positions[:, 0]).tolist()
+        return heads
+    return [position[0] if isinstance(position, list | tuple) else position for position in positions]
 
 
 class Entry(NamedTuple):
@@ -55,6 +62,12 @@ class Entry(NamedTuple):
     def position(self) -> Position:
         """Where it stands in its file, as JSON has it."""
         return plain(self.origin.positions[self.place])
+
+    def key(self, reader: SampleReader) -> str:
+        """Its key, as its reader makes it."""
+        if type(reader).key is SampleReader.key:
+            return f"{self.origin.path}:{self.origin.heads[self.place]}"
+        return reader.key(self.origin.path, self.position)
 
     @property
     def number(self) -> int:
@@ -141,8 +154,8 @@ class MergedUnits:
         self.threads = self._new_threads()
 
     def _new_threads(self) -> UnitThreads:
-        starts = dict(lane.state() for lane in self._lanes)
-        return UnitThreads(self.units, self.readers, dict(sorted(starts.items())), self._next, self._samples_ahead)
+        starts = {lane.unit: lane.state()[1] for lane in sorted(self._lanes, key=lambda lane: lane.unit)}
+        return UnitThreads(self.units, self.readers, starts, self._next, self._samples_ahead)
 
     def state(self) -> MergeState:
         """Where it stands, behind the samples that were taken."""

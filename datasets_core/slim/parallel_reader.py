@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, OutOfRangeError
 from datasets_core.slim.data_sources import get_data_files as get_data_files
 from datasets_core.slim.dataset_data_provider import checked_seed
-from datasets_core.slim.merged_units import Entry
 from datasets_core.slim.queues import register
 from datasets_core.slim.reader_choice import named, reader_maker
 from datasets_core.slim.sample_queue import check_capacity, check_sizes
@@ -75,12 +74,7 @@ class KeyedSamples:
 
     def __init__(self, stream: SampleStream) -> None:
         self._stream = stream
-        self._forget()
         register(self)
-
-    def _forget(self) -> None:
-        self._chunk: list[Entry] = []
-        self._at = 0
 
     def read(self) -> Keyed:
         """The next key and value.
@@ -89,13 +83,13 @@ class KeyedSamples:
             OutOfRangeError: there are no more.
             Exception: whatever came up in a reader, behind the samples before it.
         """
-        with self._stream.lock:
-            if self._at == len(self._chunk) or self._stream.is_closed:
-                self._chunk, self._at = self._stream.deliver(_MOST), 0
-            entry = self._chunk[self._at]
-            self._at += 1
-            self._stream.given()
-            return Keyed(self._stream.reader.key(entry.origin.path, entry.position), entry.payload)
+        stream = self._stream
+        with stream.lock:
+            if stream.at == len(stream.chunk) or stream.is_closed:
+                stream.next_chunk(_MOST)
+            entry = stream.chunk[stream.at]
+            stream.at += 1
+            return Keyed(entry.key(stream.reader), entry.payload)
 
     def __iter__(self) -> Self:
         return self
@@ -120,9 +114,7 @@ class KeyedSamples:
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """See `DatasetDataProvider.load_state_dict`."""
-        with self._stream.lock:
-            self._stream.load(state_dict)
-            self._forget()
+        self._stream.load(state_dict)
 
     def close(self) -> None:
         """End the threads; nothing is given any more."""

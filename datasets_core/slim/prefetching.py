@@ -175,7 +175,7 @@ class PrefetchQueue:
         return self._checked(_element(made))
 
     def _fail(self, failure: BaseException) -> None:
-        if isinstance(failure, _End | OutOfRangeError):
+        if isinstance(failure, _End | OutOfRangeError | StopIteration):
             raise OutOfRangeError("The prefetch queue", num_samples=self._num_given)
         raise failure.with_traceback(None)
 

@@ -172,7 +172,7 @@ def _line_block(data: bytes, begin: int, line: int, name: str) -> SampleBlock:
     codes = np.frombuffer(data, np.uint8)
     stops = np.flatnonzero(codes == 10)
     after = stops + 1
-    if not data.endswith(b"\n"):
+    if not data.endswith(b"\n") and data[int(after[-1]) if len(after) else 0 :] != b"\r":  # which ends a line that is none
         stops = np.append(stops, len(data))
     starts = np.concatenate([np.zeros(1, np.int64), after])[: len(stops)]
     returns = (stops > starts) & (codes[np.maximum(stops, 1) - 1] == 13)

@@ -25,6 +25,11 @@ _ADVICE = "Give what state_dict() returned, unaltered."
 class SampleStream:
     """The samples of files in the order in which they are given.
 
+    Attributes:
+        chunk: those that were taken from the queue together.
+        at: how many of them were given; whoever gives them counts.
+        lock: held by whoever takes and counts.
+
     Args:
         name: whose it is, for messages.
         units: the files.
@@ -60,7 +65,8 @@ class SampleStream:
         self._running: list[UnitThreads] = []
         self._is_closed = False
         self._loaded: dict[str, Any] | None = None
-        self.num_given = 0
+        self.chunk: list[Entry] = []
+        self._num_before = 0
         self._begin(MergeState())
         renewed_after_fork(self)
         self._finalizer = weakref.finalize(self, _close, self._running)
@@ -74,7 +80,7 @@ class SampleStream:
         )
         self._running[:] = [self._merged.threads]
         self._chunk_state: tuple[MergeState, int, list[Entry]] = (self._merged.state(), 0, [])
-        self._num_in_chunk = self._at = 0
+        self.chunk, self.at = [], 0
 
     def forked(self) -> None:
         """Have a lock of this process."""
@@ -100,8 +106,8 @@ class SampleStream:
         """Whether it was closed."""
         return self._is_closed
 
-    def deliver(self, most: int) -> list[Entry]:
-        """The next samples, at least one; those that were delivered before are counted as given.
+    def next_chunk(self, most: int) -> None:
+        """Have the next samples as the chunk, at least one, when those before were all given.
 
         Args:
             most: how many at most.
@@ -121,17 +127,15 @@ class SampleStream:
                 self._running[:] = [merged.renew()]
             state = (merged.state(), self._queue.drawn, list(self._queue.entries))
             found = self._queue.deliver(merged, most)
+            state = state if found else (merged.state(), self._queue.drawn, [])
+            self._num_before += len(self.chunk)
+            self.chunk, self.at = found, 0
+            self._chunk_state = state
             if found:
-                self._chunk_state, self._num_in_chunk, self._at = state, len(found), 0
-                return found
+                return
             if merged.error is not None:
                 raise merged.error.with_traceback(None)
-            raise OutOfRangeError(self._name, num_samples=self.num_given)
-
-    def given(self) -> None:
-        """Count one sample of those that were delivered last as given."""
-        self._at += 1
-        self.num_given += 1
+            raise OutOfRangeError(self._name, num_samples=self._num_before)
 
     # -- states --------------------------------------------------------------------------------------------------------
 
@@ -145,14 +149,14 @@ class SampleStream:
                 "version": _VERSION,
                 "made_of": self._told_facts(),
                 "seed": self._seed,
-                "num_given": self.num_given,
+                "num_given": self._num_before + self.at,
                 "lanes": merged.lanes,
                 "turn": merged.turn,
                 "next_unit": merged.next_unit,
                 "counts": [merged.num_taken, merged.num_units],
                 "queue": [[entry.origin.unit, entry.position] for entry in entries],
                 "drawn": drawn,
-                "behind": self._at,
+                "behind": self.at,
             }
 
     def load(self, state: Any) -> None:
@@ -167,7 +171,7 @@ class SampleStream:
             if self._units.seed is not None:
                 self._units = WorkUnits(self._units.files, self._units.num_epochs, self._seed)
             self._loaded = dict(state)
-            self.num_given = state["num_given"]
+            self._num_before, self.chunk, self.at = state["num_given"], [], 0
 
     def _check(self, state: Any) -> None:
         if not isinstance(state, Mapping) or not {"version", "made_of", "seed", "lanes", "queue", "behind"} <= set(state):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from datasets_core.errors import ConfigurationError
 from datasets_core.optional import needed
 from datasets_core.records.parsed_values import SparseValue
 
@@ -17,6 +18,7 @@ def as_torch(value: Any) -> Any:
         value: what a decoder made.
 
     Raises:
+        ConfigurationError: a sparse value has an index outside of its shape.
         MissingDependencyError: torch is not installed.
 
     >>> as_torch(np.array([1, 2])), as_torch("a wren")
@@ -25,9 +27,13 @@ def as_torch(value: Any) -> Any:
     torch = needed("torch", needed_for="format='torch'", install="torch")
     if isinstance(value, SparseValue) and np.asarray(value.values).dtype.kind in "biufc":
         indices = torch.from_numpy(np.ascontiguousarray(np.asarray(value.indices, np.int64).T))
-        return torch.sparse_coo_tensor(
-            indices, as_torch(np.asarray(value.values)), tuple(np.asarray(value.dense_shape).tolist())
-        )
+        shape = tuple(np.asarray(value.dense_shape).tolist())
+        try:
+            return torch.sparse_coo_tensor(indices, as_torch(np.asarray(value.values)), shape, check_invariants=True)
+        except RuntimeError as error:
+            raise ConfigurationError(
+                f"A sparse value of shape {shape} is no tensor: {error}. Mend its indices or its shape."
+            ) from error
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufc":
         array = np.array(value, order="C", dtype=value.dtype.newbyteorder("="))  # its own memory: that of blocks is read-only
         return torch.from_numpy(array)

@@ -1,0 +1,265 @@
+"""Samples from files to whom they are given: in one order, resumed exactly at any sample, ended with whom they serve."""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datasets_core.errors import ConfigurationError, OutOfRangeError, StreamStateError
+from datasets_core.slim.sample_reader import SampleBlock, SampleReader
+from datasets_core.slim.sample_stream import SampleStream
+from datasets_core.slim.work_units import WorkUnits
+
+
+class Numbers(SampleReader):
+    """Files `name-count`."""
+
+    def samples(self, path):
+        raise NotImplementedError
+
+    def blocks(self, path, start=None):
+        count, at = int(path.partition("-")[2]), int(start or 0)
+        for begin in range(at, count, 3):
+            numbers = list(range(begin, min(count, begin + 3)))
+            yield SampleBlock([f"{path}:{number}" for number in numbers], numbers, begin)
+
+
+def stream(files, *, epochs=1, readers=1, queue=(4, 2), seed=None, drawn=False, reader=Numbers):
+    units = WorkUnits(files, epochs, seed)
+    return SampleStream(
+        "The test",
+        units,
+        reader,
+        num_readers=readers,
+        capacity=queue[0],
+        minimum=queue[1],
+        seed=seed,
+        takes_seeds=drawn,
+        made_of={},
+    )
+
+
+def given_by(samples, most=1 << 30, size=5):
+    found = []
+    try:
+        while len(found) < most:
+            if samples.at == len(samples.chunk):
+                samples.next_chunk(size)
+            found.append(samples.chunk[samples.at].payload)
+            samples.at += 1
+    except OutOfRangeError:
+        samples.close()
+    return found
+
+
+counts = st.lists(st.integers(0, 8), min_size=1, max_size=4)
+queues = st.integers(1, 9).flatmap(lambda capacity: st.tuples(st.just(capacity), st.integers(0, capacity - 1)))
+seeds = st.one_of(st.none(), st.integers(0, 3))
+
+
+@given(counts, st.integers(1, 3), st.integers(1, 4), queues, seeds)
+def test_each_sample_comes_once_in_each_epoch_and_in_one_order(counts, epochs, readers, queue, seed):
+    files = [f"f{number}-{count}" for number, count in enumerate(counts)]
+    made = {"epochs": epochs, "readers": readers, "queue": queue, "seed": seed}
+    found = given_by(stream(files, **made), size=1)
+    expected = Counter(f"{path}:{number}" for path, count in zip(files, counts, strict=True) for number in range(count))
+    assert Counter(found) == Counter(dict.fromkeys(expected, epochs))
+    assert given_by(stream(files, **made), size=7) == found
+
+
+@settings(max_examples=150)
+@given(counts, st.integers(1, 2), st.integers(1, 4), queues, seeds, st.lists(st.integers(0, 12), min_size=1, max_size=3))
+def test_states_resume_exactly(counts, epochs, readers, queue, seed, parts):
+    files = [f"f{number}-{count}" for number, count in enumerate(counts)]
+    made = {"epochs": epochs, "readers": readers, "queue": queue, "seed": seed}
+    whole, found, state = given_by(stream(files, **made)), [], None
+    for part in [*parts, 1 << 30]:
+        samples = stream(files, **made)
+        if state is not None:
+            samples.load(state)
+            assert samples.state() == state
+        found += given_by(samples, part)
+        state = json.loads(json.dumps(samples.state()))
+        samples.close()
+    assert found == whole
+    assert state["num_given"] == len(whole)
+
+
+def test_a_seed_that_was_drawn_comes_with_the_state():
+    first = stream(["a-9"], seed=123, drawn=True)
+    begun = given_by(first, 3)
+    other = stream(["a-9"], seed=456, drawn=True)
+    other.load(first.state())
+    assert begun + given_by(other) == given_by(stream(["a-9"], seed=123))
+    first.close()
+
+
+def changed(**facts):
+    return lambda state: {**state, **facts}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda state: None,
+        lambda state: [],
+        lambda state: {},
+        changed(version=99),
+        changed(made_of={}),
+        changed(seed=8),
+        changed(seed=None),
+        changed(num_given=-1),
+        changed(turn="1"),
+        changed(lanes=3),
+        changed(lanes=[[1]]),
+        changed(lanes=[["a", 1]]),
+        changed(queue={}),
+        changed(drawn=True),
+        changed(behind=None),
+        changed(counts=[1]),
+        lambda state: {name: value for name, value in state.items() if name != "drawn"},
+    ],
+)
+def test_what_is_no_state_is_refused_and_changes_nothing(wrong):
+    samples = stream(["a-9"], seed=7)
+    found = given_by(samples, 4)
+    with pytest.raises(StreamStateError):
+        samples.load(wrong(samples.state()))
+    assert found + given_by(samples) == given_by(stream(["a-9"], seed=7))
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ({"files": ["a-9", "b-8"]}, "files"),
+        ({"readers": 3}, "num_readers"),
+        ({"queue": (5, 2)}, "queue"),
+        ({"seed": None}, "queue"),
+    ],
+)
+def test_the_state_of_another_stream_is_refused_by_what_differs(other, told):
+    first = stream(["a-9", "b-9"], seed=7, readers=2)
+    given_by(first, 3)
+    made = {"files": ["a-9", "b-9"], "seed": 7, "readers": 2, **other}
+    with pytest.raises(StreamStateError, match=told):
+        stream(made.pop("files"), **made).load(first.state())
+    first.close()
+
+
+def test_a_file_that_has_another_size_refuses_the_state(tmp_path):
+    path = tmp_path / "a-9"
+    path.write_text("some", encoding="utf-8")
+    first = stream([str(path)], seed=7)
+    state = first.state()
+    path.write_text("some more", encoding="utf-8")
+    with pytest.raises(StreamStateError, match="files"):
+        stream([str(path)], seed=7).load(state)
+
+
+def test_the_end_comes_again_and_says_how_many_there_were():
+    samples = stream(["a-7"], epochs=2)
+    given_by(samples)
+    again = stream(["a-7"], epochs=2)
+    given_by(again, 14)
+    for _ in range(3):
+        with pytest.raises(OutOfRangeError, match="all its 14 samples"):
+            again.next_chunk(4)
+
+
+def test_a_state_at_the_end_ends():
+    first = stream(["a-3"], seed=1)
+    assert len(given_by(first)) == 3
+    second = stream(["a-3"], seed=1)
+    second.load(first.state())
+    assert given_by(second) == []
+
+
+def test_nothing_comes_of_what_is_closed():
+    samples = stream(["a-9"])
+    given_by(samples, 2)
+    samples.close()
+    samples.close()
+    with pytest.raises(ConfigurationError, match="closed"):
+        samples.next_chunk(1)
+
+
+def test_threads_end_with_what_they_serve():
+    before = set(threading.enumerate())
+    samples = stream(["a-1000000", "b-1000000"], readers=2, epochs=None)
+    given_by(samples, 3)
+    assert len(set(threading.enumerate()) - before) == 2
+    del samples
+    gc.collect()
+    assert set(threading.enumerate()) <= before
+
+
+def test_an_error_of_a_reader_comes_behind_the_samples_and_again():
+    class Failing(Numbers):
+        def blocks(self, path, start=None):
+            yield from super().blocks(path, start)
+            raise OSError("the disk is gone")
+
+    samples = stream(["a-7"], seed=3, reader=Failing)
+    found = []
+    for _ in range(7):
+        if samples.at == len(samples.chunk):
+            samples.next_chunk(2)
+        found.append(samples.chunk[samples.at].payload)
+        samples.at += 1
+    assert sorted(found) == [f"a-7:{number}" for number in range(7)]
+    for _ in range(2):
+        with pytest.raises(ValueError, match="a-7"):
+            samples.next_chunk(2)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_goes_on_where_it_stands():
+    script = """
+import os
+from datasets_core.slim import parallel_read, SampleReader
+
+class Numbers(SampleReader):
+    def samples(self, path):
+        yield from ((number, f"{path}:{number}") for number in range(50))
+
+def read(): return parallel_read(["a", "b", "c"], Numbers, 2, 2, capacity=8, min_after_dequeue=4, seed=1)
+whole = [sample.value for sample in read()]
+samples = read()
+begun = [samples.read().value for _ in range(20)]
+child = os.fork()
+rest = [sample.value for sample in samples]
+assert begun + rest == whole, (begun, rest, whole)
+if child == 0:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+print("both")
+"""
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert (found.stdout, found.stderr) == ("both\n", "")
+
+
+def test_a_process_ends_though_nothing_was_closed():
+    script = """
+from datasets_core.slim import parallel_read, SampleReader
+import time
+
+class Slow(SampleReader):
+    def samples(self, path):
+        for number in range(10**9):
+            yield number, number
+            time.sleep(0.001 if path == "a" else 100)
+
+samples = parallel_read(["a", "b"], Slow, None, 2, shuffle=False)
+print(samples.read().value)
+"""
+    found = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=60)
+    assert (found.stdout, found.stderr) == ("0\n", "")
