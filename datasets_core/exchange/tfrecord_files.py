@@ -14,7 +14,14 @@ from datasets_core.engines.engine import get_engine
 from datasets_core.exchange.framed_rows import FramedRows, tell_rounded
 from datasets_core.exchange.pushed_rows import PushedRows
 from datasets_core.exchange.rows_out import rows_of_bytes
-from datasets_core.exchange.tfrecord_places import RecordPlaces, compression_for, record_path, refuse_others, shard_paths
+from datasets_core.exchange.tfrecord_places import (
+    RecordPlaces,
+    compression_for,
+    record_path,
+    refuse_others,
+    shard_paths,
+    written_through,
+)
 from datasets_core.features.embed import has_media
 from datasets_core.progress import Progress, progress
 from datasets_core.records.deflated import DeflatedFile
@@ -42,8 +49,9 @@ def write_tfrecord(
     get_engine(num_proc=num_proc)  # refuses a number that means nothing
     write = _Write(rows, framer, kind, _job_rows(dataset) if num_proc is not None and num_proc > 1 else None, num_proc)
     with progress("Writing TFRecord", total=dataset.num_rows) as bar:
-        if num_shards is None and hasattr(target, "write"):
-            written = write.whole(target, bar)
+        if num_shards is None and (out := written_through(target)) is not None:
+            with out as file:
+                written = write.whole(file, bar)
         else:
             path = record_path(target)
             names = shard_paths(path, num_shards)
@@ -76,7 +84,7 @@ class _Write:
     def whole(self, out: IO[bytes], bar: Progress) -> int:
         """Write all rows into one file: the bytes before they are compressed."""
         with closing(self._frames([(0, self._rows.num_rows)])) as parts:
-            return self._write(out, next(parts), bar)
+            return self._write(out, ((bytes(data), num_rows) for data, num_rows in next(parts)), bar)
 
     def shards(self, places: RecordPlaces, count: int, bar: Progress) -> int:
         """Write the rows into so many files, in runs that differ by one row at most."""

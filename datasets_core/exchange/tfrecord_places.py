@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import IO, Any
 
 from datasets_core import files
@@ -28,10 +29,13 @@ def compression_for(target: Any, compression: str | None) -> str:
 
     Raises:
         ConfigurationError: another one.
+        ArgumentTypeError: the file is open for text.
 
     >>> compression_for("a.tfrecord.gz", None), compression_for("a.tfrecord", "zlib"), compression_for("a.gz", "")
     ('GZIP', 'ZLIB', '')
     """
+    if isinstance(target, io.TextIOBase):
+        raise ArgumentTypeError(f"{target!r} is open for text. Open it for bytes, with the mode 'wb'.")
     checked = checked_compression(compression)
     if checked is not None:
         return checked
@@ -58,6 +62,17 @@ def record_path(given: Any) -> str:
     if path.endswith(("/", os.sep)) or (local is not None and os.path.isdir(local)):
         return files.join(local or path, _NAME)
     return local or path
+
+
+def written_through(target: Any) -> AbstractContextManager[IO[bytes]] | None:
+    """What is written as the rows come: a file of the user's, or a device or a pipe; None for other paths."""
+    if hasattr(target, "write"):
+        return nullcontext(target)
+    if not isinstance(target, (str, os.PathLike)) or files.is_url(path := str(os.fspath(target))):
+        return None
+    path = files.local_path(path)
+    is_special = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+    return open(path, "wb") if is_special else None
 
 
 def shard_paths(path: str, num_shards: Any) -> list[str]:

@@ -6,6 +6,7 @@ import gzip
 import io
 import logging
 import os
+import threading
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -87,6 +88,22 @@ def test_processes_and_batches_make_the_same_bytes(tmp_path: Path, monkeypatch: 
         ROWS.to_tfrecord(tmp_path / name, **options)  # type: ignore[arg-type]
     found = {path.read_bytes() for path in tmp_path.iterdir()}
     assert found == {WHOLE}
+
+
+def test_a_pipe_is_written_as_the_rows_come(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    ROWS.to_tfrecord(tmp_path / "pipe")
+    reader.join()
+    assert read == [WHOLE]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_told() -> None:
+    with open("/dev/full", "wb", buffering=0) as full, pytest.raises(OSError, match="No space left"):
+        ROWS.to_tfrecord(full)
 
 
 def test_shards_are_written_again_and_not_among_others(tmp_path: Path) -> None:

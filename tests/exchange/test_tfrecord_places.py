@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
-from datasets_core.exchange.tfrecord_places import RecordPlaces, compression_for, record_path, refuse_others, shard_paths
+from datasets_core.exchange.tfrecord_places import (
+    RecordPlaces,
+    compression_for,
+    record_path,
+    refuse_others,
+    shard_paths,
+    written_through,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +51,21 @@ def test_paths(tmp_path: Path) -> None:
     for given in (5, b"a", None):
         with pytest.raises(ArgumentTypeError, match="neither a path nor a file"):
             record_path(given)
+
+
+def test_files_pipes_and_devices_are_written_through(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    for target in (file, os.devnull):
+        with written_through(target) as out:  # type: ignore[union-attr]
+            out.write(b"x")
+    assert file.getvalue() == b"x"
+    for other in (tmp_path, tmp_path / "a", "memory://a", 5):
+        assert written_through(other) is None
+
+
+def test_files_that_are_open_for_text_are_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match="open for text"):
+        compression_for(io.StringIO(), None)
 
 
 def test_shards_have_the_names_that_readers_know() -> None:
