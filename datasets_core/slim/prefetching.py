@@ -24,7 +24,7 @@ _JOIN_SECONDS = 1.0
 class _Ahead:
     """What threads and the queue share; it outlives neither."""
 
-    def __init__(self, take: Callable[[], Any], capacity: int, num_threads: int, is_iterated: bool) -> None:
+    def __init__(self, take: Callable[[], Any], capacity: int, num_threads: int, *, is_iterated: bool) -> None:
         self.take, self.capacity, self.num_threads = take, capacity, num_threads
         self.is_iterated = is_iterated  # by one thread at a time
         self.source = threading.Lock()
@@ -123,13 +123,14 @@ class PrefetchQueue:
     def __init__(self, tensors: Any, capacity: int = 8, num_threads: int = 1, dynamic_pad: bool = False) -> None:
         check_capacity(capacity)
         threads = checked_readers(num_threads, "num_threads")
-        is_iterated = isinstance(tensors, Iterable) and not isinstance(tensors, str | bytes)
-        if not is_iterated and not callable(tensors):
+        if isinstance(tensors, Iterable) and not isinstance(tensors, str | bytes):
+            self._ahead = _Ahead(_next_of(iter(tensors)), int(capacity), threads, is_iterated=True)
+        elif callable(tensors):
+            self._ahead = _Ahead(tensors, int(capacity), threads, is_iterated=False)
+        else:
             raise ArgumentTypeError(
                 f"A prefetch queue takes from a function or something to iterate, not {tensors!r}. Give one."
             )
-        take = _next_of(iter(tensors)) if is_iterated else tensors
-        self._ahead = _Ahead(take, int(capacity), threads, is_iterated)
         self._pads, self._num_given = bool(dynamic_pad), 0
         self._shapes: Any = None
         self._kept: list[Any] = []

@@ -54,8 +54,9 @@ class QueueRunners:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         _open.remove(self)
         for runner in (*self._given, *(made() for made in reversed(self._made))):
-            if hasattr(runner, "close"):
-                runner.close()
+            close = getattr(runner, "close", None)
+            if close is not None:
+                close()
 
 
 _open: list[QueueRunners] = []
