@@ -32,7 +32,7 @@ BLOCK_BYTES = 1 << 18
 _HEAD_ROWS, _HEAD_BYTES, _MOST_HEAD_BYTES = 100, 1 << 17, 8 << 20  # of a stream, that tell the columns
 _NOTHING = pa.schema([])
 _GIVE = "Give features= or spec= with all columns, or leave streaming=True out"
-_SNIFFED_BYTES = 1024
+SNIFFED_BYTES = 1024
 _PASSED_BYTES = 1 << 20
 _OTHERS = frozenset({"bz2", "xz", "zst", "lz4"})  # that TensorFlow does not know, and other files of ours may have
 
@@ -112,9 +112,9 @@ def _opened(source: Source, compression: str | None, mark: Mark | None, first_by
         return ahead, ahead, mark.file
     handle, found = source.raw(first_bytes)
     try:
-        head = handle.read(_SNIFFED_BYTES)
+        head = handle.read(SNIFFED_BYTES)
         handle.seek(0)
-        file = replace(found, compression=_kind_of(head) if compression is None else compression)
+        file = replace(found, compression=kind_of_compression(head) if compression is None else compression)
         if mark is not None and not mark.file.is_same(file):
             raise FileChangedError(source.name)
         if not file.compression:
@@ -129,7 +129,7 @@ def _opened(source: Source, compression: str | None, mark: Mark | None, first_by
         raise
 
 
-def _kind_of(head: bytes) -> str:
+def kind_of_compression(head: bytes) -> str:
     """What compressed a file that begins so; "" where it is plain."""
     known = compression_of(head[:HEAD_BYTES])
     other = kind_of(head)

@@ -26,8 +26,8 @@ from datasets_core.meta.extensions import COMPRESSION, RECORD_INDEX, extensions,
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.records.example_inference import join_types
 from datasets_core.records.feature_specs import as_specs
-from datasets_core.records.framing import HEAD_BYTES, TAIL_BYTES
-from datasets_core.records.inflated import checked_compression, compression_of
+from datasets_core.records.framing import TAIL_BYTES
+from datasets_core.records.inflated import checked_compression
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.record_frames import frame_offsets
 from datasets_core.records.record_index import index_of
@@ -37,7 +37,7 @@ from datasets_core.store.fingerprint import Hasher
 from ._schemas import empty_batch, repeated
 from ._source import Source
 from ._tables import FileBuilder
-from ._tfrecord_reading import BLOCK_BYTES, Groups, RecordReading, Rows
+from ._tfrecord_reading import BLOCK_BYTES, SNIFFED_BYTES, Groups, RecordReading, Rows, kind_of_compression
 
 if TYPE_CHECKING:
     from datasets_core.stream.block_files import BlockFile
@@ -62,6 +62,7 @@ class TfRecordConfig(BuilderConfig):
         verify: compare the CRCs of all records.
         compression: "GZIP", "ZLIB" or "" for none, as TensorFlow names them; None: each file tells.
         columns: the columns to read, in this order; None reads all.
+        compression_type: the name that TensorFlow has for `compression`.
     """
 
     features: Any = None
@@ -71,9 +72,12 @@ class TfRecordConfig(BuilderConfig):
     verify: bool = True
     compression: str | None = None
     columns: list[str] | None = None
+    compression_type: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.compression is None:
+            self.compression = self.compression_type
         if self.spec is not None:
             self.spec = as_specs(self.spec, of="features" if self.sequence_spec is None else "context_features")
         if self.sequence_spec is not None:
@@ -110,7 +114,9 @@ class TfRecord(FileBuilder):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._groups: dict[str, Groups | None] = {}  # of records, in what was read
-        config, given = self.config, self.info.features
+        config = self.config
+        is_own = config.spec is not None or config.sequence_spec is not None or config.message == "bytes"
+        given = config.features if is_own else self.info.features  # what is recorded was read in another way
         columns = None if config.columns is None else tuple(config.columns)
         told = (config.spec, config.sequence_spec, given, config.message, columns, config.verify, config.compression)
         self.reading = RecordReading(*told)
@@ -169,14 +175,15 @@ class TfRecord(FileBuilder):
         return RowBlocks.joined(parts) if len(parts) == len(found) else None
 
     def num_rows_of(self, gen_kwargs: dict[str, Any]) -> int | None:
-        """See `FileBuilder.num_rows_of`: of a plain file on this disk the heads of its records are counted."""
-        (path,) = gen_kwargs["files"]
-        if not isinstance(path, str) or "dl_manager" in gen_kwargs or self.config.compression:
+        """See `FileBuilder.num_rows_of`: of a file on this disk the records are counted, by their heads where it is plain."""
+        (path,), (name,) = gen_kwargs["files"], gen_kwargs["names"]
+        if not isinstance(path, str) or "dl_manager" in gen_kwargs:
             return None
-        ranges = LocalRanges(path, name=gen_kwargs["names"][0])
-        with closing(ranges):
-            (head,) = ranges.read([(0, min(HEAD_BYTES, ranges.version().size))])
-            return None if compression_of(bytes(head)) else len(index_of(ranges, ranges.name))
+        with closing(LocalRanges(path, name=name)) as ranges:
+            (head,) = ranges.read([(0, min(SNIFFED_BYTES, ranges.version().size))])
+            if not (self.config.compression or kind_of_compression(bytes(head))):
+                return len(index_of(ranges, name))
+        return sum(len(block) for block, _ in self.reading.blocks(Source(path, name), None, _BUILD_BYTES))
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import os
 import pickle
@@ -24,7 +25,7 @@ from datasets_core.errors import (
     ExampleError,
     FileFormatError,
 )
-from datasets_core.features import ClassLabel, Features, List, Value
+from datasets_core.features import ClassLabel, Features, Image, List, Value
 from datasets_core.records import FixedLenFeature, VarLenFeature, encode_example, encode_sequence_example
 from datasets_core.records.framing import frame
 from datasets_core.resolve.registry import builder_class
@@ -186,6 +187,10 @@ def test_a_length_that_looks_like_a_magic_number_is_a_length(files: Any, load: A
 @pytest.mark.parametrize(("compression", "pack"), [("GZIP", "gzip"), ("ZLIB", "zlib"), ("", "none"), ("gzip", "gzip")])
 def test_the_compression_can_be_said(compression: str, pack: str, files: Any, load: Any) -> None:
     assert list(load(files(a=PACKED[pack](content(ROWS))), compression=compression, streaming=True)) == ROWS
+
+
+def test_the_compression_has_the_name_of_tensorflow_too(files: Any, load: Any) -> None:
+    assert list(load(files(a=zlib.compress(content(ROWS))), compression_type="ZLIB")) == ROWS
 
 
 def test_another_compression_than_the_one_said_is_an_error(files: Any, load: Any) -> None:
@@ -400,6 +405,19 @@ def test_repositories_of_tfrecord_files(hub: Any) -> None:
     assert {split: rows.num_rows for split, rows in found.items()} == {"train": 40, "test": 3}
 
 
+def test_a_spec_is_not_bound_to_the_columns_on_record(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "train.tfrecord").write_bytes(DATA)
+    recorded = "dataset_info:\n  features:\n  - name: id\n    dtype: int64\n  - name: text\n    dtype: string\n"
+    (folder / "README.md").write_text(f"---\n{recorded}---\n")
+    asked: dict[str, Any] = {"path": str(folder), "split": "train", "cache_dir": str(tmp_path / "cache")}
+    assert load_dataset(**asked)[1] == {"id": 1, "text": "row 1"}
+    assert load_dataset(**asked, columns=["text"])[1] == {"text": "row 1"}
+    assert load_dataset(**asked, spec={"half": FixedLenFeature([], "float32")})[1] == {"half": 0.5}
+    assert load_dataset(**asked, message="bytes").column_names == ["record"]
+
+
 def test_the_sisters_read_files(files: Any, tmp_path: Path) -> None:
     (path,) = files(a=DATA)
     cache = str(tmp_path / "cache")
@@ -456,3 +474,26 @@ def test_a_second_load_reads_what_stands(files: Any, load: Any) -> None:
     with using(offline=True):
         second = load([path], spec={"id": FixedLenFeature((), int)})
     assert first.cache_files == second.cache_files
+
+
+def test_records_of_compressed_files_are_counted(files: Any, load: Any) -> None:
+    paths = files(a=gzip.compress(content(ROWS[:20]), mtime=0), b=content(ROWS[20:]))
+    assert list(load(paths, "train[15:-15]", streaming=True)) == ROWS[15:25]
+
+
+def test_a_column_that_no_record_has_is_refused(files: Any, load: Any) -> None:
+    (path,) = files(a=content(ROWS))
+    for options in ({}, {"streaming": True}):
+        with pytest.raises(FileFormatError, match=r"have no feature 'none'. Choose columns= among 'id', 'text', 'half'"):
+            list(load([path], columns=["id", "none"], **options))
+
+
+def test_images_are_decoded(files: Any, load: Any) -> None:
+    image = pytest.importorskip("PIL.Image")
+    sink = io.BytesIO()
+    image.new("RGB", (4, 3), (9, 0, 0)).save(sink, "PNG")
+    features = Features({"image": Image(), "label": ClassLabel(names=["a", "b"])})
+    paths = files(a=content([{"image": sink.getvalue(), "label": 1}]))
+    for streaming in (False, True):
+        (row,) = load(paths, features=features, streaming=streaming)
+        assert (row["image"].size, row["image"].getpixel((0, 0)), row["label"]) == ((4, 3), (9, 0, 0), 1)
