@@ -57,8 +57,8 @@ def test_what_tensorflow_wrote_is_read_and_every_cut_is_told(kind: str, is_told:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_wrong_bit_is_told_and_gives_no_wrong_record(kind: str) -> None:
-    data = packed(b"".join(frame(b"record %d" % number * 3) for number in range(40)), kind)
-    records = [b"record %d" % number * 3 for number in range(40)]
+    data = packed(b"".join(frame(b"record %d" % number * 3) for number in range(24)), kind)
+    records = [b"record %d" % number * 3 for number in range(24)]
     silent = 0
     for place in range(len(data) * 8):
         byte, bit = divmod(place, 8)
@@ -151,10 +151,10 @@ def test_names_of_compressions() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_bomb_is_opened_no_further_than_it_is_read(kind: str) -> None:
-    data = packed(bytes(50 << 20), kind, 9)
-    assert len(data) < 60_000
+    data = packed(bytes(20 << 20), kind, 9)
+    assert len(data) < 30_000
     stream = inflated(io.BytesIO(data), name="a.gz")
-    assert sum(len(part) for part in iter(lambda: stream.read(1 << 16), b"")) == 50 << 20
+    assert sum(len(part) for part in iter(lambda: stream.read(1 << 16), b"")) == 20 << 20
     found, error = read(data)
     assert found == [] and error is not None and error.damage == "length CRC"  # the CRC of zeros is not zero
 

@@ -53,8 +53,7 @@ def test_every_cut_is_told(block_bytes: int) -> None:
         assert (error.offset, error.path) == (BOUNDS[count], "a.tfrecord")
 
 
-@pytest.mark.parametrize("block_bytes", [13, BLOCK_BYTES])
-@pytest.mark.parametrize("way", ["google", "numpy"])
+@pytest.mark.parametrize("block_bytes, way", [(13, "google"), (BLOCK_BYTES, "google"), (BLOCK_BYTES, "numpy")])
 def test_every_wrong_bit_is_told_where_tensorflow_tells_it(block_bytes: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "numpy":
         monkeypatch.setattr(crc32c, "_google", lambda: None)
