@@ -14,6 +14,7 @@ from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.sequence_wire import decode_sequence_examples
 from datasets_core.records.spec_readers import spec_reader
 from datasets_core.records.step_readers import StepsReader
+from datasets_core.records.step_rows import step_rows
 from datasets_core.records.wanted_values import Where, with_first_error
 from datasets_core.records.wire import raw_sequence_example
 
@@ -31,6 +32,7 @@ class SequenceParser:
     Raises:
         ConfigurationError: there are no specs, or one has no meaning.
 
+    >>> from datasets_core import records
     >>> parser = SequenceParser(None, {"n": FixedLenSequenceFeature([], "int64")})
     >>> parser.parse(records.encode_sequence_example({}, {"n": [1, 2]}))
     ({}, {'n': array([1, 2])})
@@ -74,6 +76,28 @@ class SequenceParser:
         }
         return context, {name: part.batch() for name, part in parts.items()}, lengths
 
+    def parse_rows(self, serialized: Any) -> tuple[dict[str, list[Parsed]], dict[str, list[Parsed]]]:
+        """Many records at once, each by itself: for each feature the values that `parse` gives for each record.
+
+        The values of a feature share memory; copy what is kept for long.
+
+        Args:
+            serialized: a `RecordBlock`, or records.
+
+        Raises:
+            ExampleError: a record is no SequenceExample, or breaks the rules of a spec; its `record` tells which.
+
+        >>> from datasets_core import records
+        >>> parser = SequenceParser(None, {"n": FixedLenSequenceFeature([], "int64")})
+        >>> parser.parse_rows([records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [])])
+        ({}, {'n': [array([1, 2]), array([], dtype=int64)]})
+        """
+        block = as_block(serialized)
+        where = Where.of(block)
+        columns, lists = decode_sequence_examples(block, self.keys, self.list_keys, rules="tensorflow")
+        context = {name: reader.rows(columns, where) for name, reader in self.context_readers.items()}
+        return context, {name: step_rows(reader.part(lists, where)) for name, reader in self.sequence_readers.items()}
+
 
 def parse_single_sequence_example(
     serialized: Any,
@@ -91,6 +115,7 @@ def parse_single_sequence_example(
         ExampleError: it is no SequenceExample, or breaks the rules of a spec.
         ConfigurationError: there are no specs, or one has no meaning.
 
+    >>> from datasets_core import records
     >>> data = records.encode_sequence_example({"id": 5}, {"words": [["a"], ["b", "c"]]})
     >>> context, lists = parse_single_sequence_example(
     ...     data, {"id": FixedLenFeature([], "int64")}, {"words": VarLenFeature("string")})
@@ -120,6 +145,7 @@ def parse_sequence_example(
         ExampleError: a record is no SequenceExample, or breaks the rules of a spec.
         ConfigurationError: there are no specs, or one has no meaning.
 
+    >>> from datasets_core import records
     >>> data = [records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [3])]
     >>> parse_sequence_example(data, None, {"n": FixedLenSequenceFeature([], "int64")})
     ({}, {'n': array([[1, 2],

@@ -79,12 +79,14 @@ class _CoordinatesSequence(ItemHandler):
         """See `ItemHandler.tensors_to_item`."""
         sides = [_steps(key, keys_to_tensors[key]) for key in self.keys]
         _together([(tuple(side.dense_shape.tolist()), side.values.dtype) for side in sides], self.keys)
-        places = [np.insert(side.indices, 2, number, axis=1) for number, side in enumerate(sides)]
-        indices, values = np.concatenate(places), np.concatenate([side.values for side in sides])
+        shape = [*sides[0].dense_shape.tolist(), len(sides)]
+        if self._return_dense:
+            return np.stack([dense(side, self._default_value) for side in sides], axis=-1)
+        numbers = [np.full((len(side.indices), 1), number) for number, side in enumerate(sides)]
+        indices = np.concatenate([np.hstack([side.indices, number]) for side, number in zip(sides, numbers, strict=True)])
+        values = np.concatenate([side.values for side in sides])
         order = np.lexsort(indices.T[::-1])
-        shape = np.append(sides[0].dense_shape, len(sides))
-        made = SparseValue(indices[order], values[order], shape)
-        return dense(made, self._default_value) if self._return_dense else made
+        return SparseValue(indices[order], values[order], np.array(shape, np.int64))
 
 
 def _steps(key: str, value: Any) -> SparseValue:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
 
-from datasets_core.errors import ExampleError
 from datasets_core.records.example_parsing import ExampleParser
 from datasets_core.records.feature_specs import FixedLenSequenceFeature, SparseFeature, Spec, VarLenFeature, as_specs
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.slim.box_handlers import BoundingBox
 from datasets_core.slim.image_handler import Image
 from datasets_core.slim.item_handlers import ItemHandler, LookupTensor, Tensor
-from datasets_core.slim.message_decoder import MessageDecoder, Row
+from datasets_core.slim.message_decoder import Columns, MessageDecoder, Row
 
 _SPARSE = (VarLenFeature, SparseFeature)
 _ON_ARRAYS = (Tensor, LookupTensor, BoundingBox, Image)
@@ -38,7 +37,7 @@ class TFExampleDecoder(MessageDecoder):
     [array([[5, 4]]), array(3)]
     """
 
-    _message = "Example"
+    _message: ClassVar[str] = "Example"
 
     def __init__(self, keys_to_features: Mapping[str, Any], items_to_handlers: Mapping[str, ItemHandler]) -> None:
         super().__init__(items_to_handlers)
@@ -55,25 +54,11 @@ class TFExampleDecoder(MessageDecoder):
             parser = self._parsers[wanted] = ExampleParser({key: self._specs[key] for key in keys})
         return parser.parse(data)
 
-    def _samples(self, block: RecordBlock, items: list[str]) -> Iterator[Row]:
-        keys = self._keys_of(items)
-        if not keys:
-            yield from ({item: self._item(item, {}, block.name, block.first + k) for item in items} for k in range(len(block)))
-            return
-        parser, direct = self._block_parser(tuple(items))
-        try:
-            columns = parser.parse_rows(block)
-        except ExampleError as error:
-            if error.record is None:
-                raise
-            if error.record > block.first:  # another record before it may be refused for another reason
-                yield from self._samples(block[: error.record - block.first], items)
-            raise
-        made = [
-            self._made(item, columns, block) if key is None else columns[key] for item, key in zip(items, direct, strict=True)
-        ]
-        for values in zip(*made, strict=True):
-            yield dict(zip(items, values, strict=True))
+    def _columns(self, block: RecordBlock, items: list[str]) -> Columns:
+        return self._block_parser(tuple(items))[0].parse_rows(block)
+
+    def _direct_keys(self, items: list[str]) -> list[str | None]:
+        return self._block_parser(tuple(items))[1]
 
     def _block_parser(self, items: tuple[str, ...]) -> tuple[ExampleParser, list[str | None]]:
         """The parser of a block for these items, and for each item the key whose values it is, if it is no more than that.
@@ -92,11 +77,3 @@ class TFExampleDecoder(MessageDecoder):
             direct = [None if key is None or isinstance(specs[key], _SPARSE) else key for key in plain]
             kept = self._block_parsers[items] = ExampleParser(specs), direct
         return kept
-
-    def _made(self, item: str, columns: Mapping[str, list[Any]], block: RecordBlock) -> Iterator[Any]:
-        keys = self._handlers[item].keys
-        wanted = [columns[key] for key in keys]
-        for k in range(len(block)):
-            yield self._item(
-                item, {key: values[k] for key, values in zip(keys, wanted, strict=True)}, block.name, block.first + k
-            )

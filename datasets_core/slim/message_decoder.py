@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, ExampleError, ItemError, UnknownFeatureError
 from datasets_core.records.record_block import RecordBlock
@@ -12,6 +12,7 @@ from datasets_core.slim.data_decoder import DataDecoder, chosen_items
 from datasets_core.slim.item_handlers import ItemHandler
 
 Row = dict[str, Any]
+Columns = dict[str, list[Any]]
 
 
 class MessageDecoder(DataDecoder):
@@ -23,6 +24,8 @@ class MessageDecoder(DataDecoder):
     Raises:
         ConfigurationError: no dict of handlers.
     """
+
+    _message: ClassVar[str]  # what one message is called
 
     def __init__(self, items_to_handlers: Mapping[str, ItemHandler]) -> None:
         if not isinstance(items_to_handlers, Mapping):
@@ -74,11 +77,6 @@ class MessageDecoder(DataDecoder):
         found = self._parsed(data, keys) if keys else {}
         return [self._item(item, found, self._message, None) for item in names]
 
-    @property
-    @abstractmethod
-    def _message(self) -> str:
-        """What one message is called."""
-
     @abstractmethod
     def _parsed(self, data: Any, keys: list[str]) -> Row:
         """The values of keys of one message."""
@@ -107,6 +105,43 @@ class MessageDecoder(DataDecoder):
         self._keys_of(names)
         return self._samples(block if isinstance(block, RecordBlock) else RecordBlock.of(list(block)), names)
 
-    @abstractmethod
     def _samples(self, block: RecordBlock, items: list[str]) -> Iterator[Row]:
         """The samples of a block."""
+        if not items:
+            yield from ({} for _ in range(len(block)))
+        columns: Columns = {}
+        direct: list[str | None] = [None] * len(items)
+        if self._keys_of(items):
+            direct = self._direct_keys(items)
+            try:
+                columns = self._columns(block, items)
+            except ExampleError as error:
+                if error.record is None:
+                    raise
+                if error.record > block.first:  # a record before it may be refused too, for another reason
+                    yield from self._samples(block[: error.record - block.first], items)
+                raise
+        made = [
+            self._made(item, columns, block) if key is None else columns[key] for item, key in zip(items, direct, strict=True)
+        ]
+        for values in zip(*made, strict=True):
+            yield dict(zip(items, values, strict=True))
+
+    @abstractmethod
+    def _columns(self, block: RecordBlock, items: list[str]) -> Columns:
+        """For each key of these items the values of all records of a block.
+
+        Raises:
+            ExampleError: a record is damaged, or breaks the rules of a spec.
+        """
+
+    def _direct_keys(self, items: list[str]) -> list[str | None]:
+        """For each item the key whose values it is as they are, or None where its handler is to be asked."""
+        return [None] * len(items)
+
+    def _made(self, item: str, columns: Columns, block: RecordBlock) -> Iterator[Any]:
+        keys = self._handlers[item].keys
+        wanted = [columns[key] for key in keys]
+        for k in range(len(block)):
+            found = {key: values[k] for key, values in zip(keys, wanted, strict=True)}
+            yield self._item(item, found, block.name, block.first + k)

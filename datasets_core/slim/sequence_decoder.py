@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
 
-from datasets_core.errors import ConfigurationError, ExampleError
+from datasets_core.errors import ConfigurationError
 from datasets_core.records.feature_specs import Spec, as_specs
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.sequence_parsing import SequenceParser
 from datasets_core.slim.item_handlers import ItemHandler
-from datasets_core.slim.message_decoder import MessageDecoder, Row
+from datasets_core.slim.message_decoder import Columns, MessageDecoder, Row
 
 
 class TFSequenceExampleDecoder(MessageDecoder):
@@ -34,7 +34,7 @@ class TFSequenceExampleDecoder(MessageDecoder):
     [array(5), array([0.5, 1.5], dtype=float32)]
     """
 
-    _message = "SequenceExample"
+    _message: ClassVar[str] = "SequenceExample"
 
     def __init__(
         self,
@@ -67,11 +67,6 @@ class TFSequenceExampleDecoder(MessageDecoder):
             parser = self._parsers[wanted] = SequenceParser(context, lists)
         return parser
 
-    def _samples(self, block: RecordBlock, items: list[str]) -> Iterator[Row]:
-        keys = self._keys_of(items)
-        for record, data in enumerate(block, block.first):
-            try:
-                found = self._parsed(data, keys) if keys else {}
-            except ExampleError as error:
-                raise ExampleError(block.name, error.reason, record=record, key=error.key, advice=error.advice) from error
-            yield {item: self._item(item, found, block.name, record) for item in items}
+    def _columns(self, block: RecordBlock, items: list[str]) -> Columns:
+        context, lists = self._parser(self._keys_of(items)).parse_rows(block)
+        return {**context, **lists}

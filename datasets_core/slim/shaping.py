@@ -81,12 +81,8 @@ def sparse_reshaped(value: SparseValue, shape: tuple[int, ...]) -> SparseValue:
     """
     old = value.dense_shape.tolist()
     new = _resolved(math.prod(old), shape)
-    if math.prod(old) > np.iinfo(np.int64).max:
-        raise ItemError(f"a sparse array of shape {old} has more places than can be counted")
     _check_places(value)
-    flat = np.zeros(len(value.indices), np.int64)
-    for axis, size in enumerate(old):
-        flat = flat * size + value.indices[:, axis]
+    flat = _flat(value.indices, old)
     indices = np.empty((len(flat), len(new)), np.int64)
     for axis in reversed(range(len(new))):
         indices[:, axis], flat = flat % max(new[axis], 1), flat // max(new[axis], 1)
@@ -132,14 +128,21 @@ def _check_places(value: SparseValue) -> None:
     if outside.any():
         place = indices[int(outside.argmax())].tolist()
         raise ItemError(f"a value stands at {place}, outside of the array's shape {shape.tolist()}")
-    if not len(shape):
-        return
-    steps = np.diff(indices, axis=0)
-    first = (steps != 0).argmax(axis=1)  # the dimension in which a place differs from the one before
-    wrong = steps[np.arange(len(steps)), first] <= 0
+    flat = _flat(indices, shape.tolist())
+    wrong = np.diff(flat) <= 0
     if wrong.any():
         place = indices[int(wrong.argmax()) + 1].tolist()
         raise ItemError(f"the value at {place} stands behind one whose place is the same or later")
+
+
+def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.int64]:
+    """The places in the order of rows, as one number each."""
+    if math.prod(shape) > np.iinfo(np.int64).max:
+        raise ItemError(f"a sparse array of shape {shape} has more places than can be counted")
+    flat = np.zeros(len(indices), np.int64)
+    for axis, size in enumerate(shape):
+        flat = flat * size + indices[:, axis]
+    return flat
 
 
 def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
