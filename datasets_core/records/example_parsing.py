@@ -33,7 +33,8 @@ class ExampleParser:
     Raises:
         ConfigurationError: there are no specs, or one has no meaning.
 
-    >>> parser = ExampleParser({"age": FixedLenFeature([], "int64"), "tags": VarLenFeature("string")})
+    >>> from datasets_core import records
+    >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64"), "tags": records.VarLenFeature("string")})
     >>> parser.parse(records.encode_example({"age": 7}))["age"]
     array(7)
     """
@@ -79,7 +80,8 @@ class ExampleParser:
             ExampleError: a record is no Example, or breaks the rules of a spec; its `record` tells which.
             UnknownColumnError: there is no such feature.
 
-        >>> parser = ExampleParser({"age": FixedLenFeature([], "int64")})
+        >>> from datasets_core import records
+        >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64")})
         >>> parser.parse_rows([records.encode_example({"age": age}) for age in (7, 8)])
         {'age': [array(7), array(8)]}
         """
@@ -113,8 +115,10 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any]) -> dict[s
         ExampleError: it is no Example, or breaks the rules of a spec.
         ConfigurationError: a spec has no meaning.
 
+    >>> from datasets_core import records
     >>> data = records.encode_example({"label": 7, "tags": ["a", "b"]})
-    >>> spec = {"label": FixedLenFeature([], "int64"), "tags": FixedLenSequenceFeature([], "string", allow_missing=True)}
+    >>> strings = records.FixedLenSequenceFeature([], "string", allow_missing=True)
+    >>> spec = {"label": records.FixedLenFeature([], "int64"), "tags": strings}
     >>> parse_single_example(data, spec)
     {'label': array(7), 'tags': array([b'a', b'b'], dtype=object)}
     """
@@ -136,8 +140,9 @@ def parse_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Par
         ExampleError: a record is no Example, or breaks the rules of a spec.
         ConfigurationError: a spec has no meaning.
 
+    >>> from datasets_core import records
     >>> data = [records.encode_example({"n": [1, 2]}), records.encode_example({})]
-    >>> parse_example(data, {"n": FixedLenSequenceFeature([], "int64", allow_missing=True, default_value=-1)})
+    >>> parse_example(data, {"n": records.FixedLenSequenceFeature([], "int64", allow_missing=True, default_value=-1)})
     {'n': array([[ 1,  2],
            [-1, -1]])}
     """

@@ -56,6 +56,7 @@ class Node(Protocol):
         Raises:
             Misfit: a row has other values than the feature takes; its path is the key.
         """
+        ...
 
 
 class ColumnReader:

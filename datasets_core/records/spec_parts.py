@@ -28,9 +28,11 @@ class Part(Protocol):
 
     def batch(self) -> Any:
         """All records as one value."""
+        ...
 
     def arrow(self, feature: FeatureType) -> pa.Array:
         """All records as an Arrow array of the type of that feature."""
+        ...
 
 
 class RowPart(Part, Protocol):
@@ -38,6 +40,7 @@ class RowPart(Part, Protocol):
 
     def rows(self) -> list[Any]:
         """The value of each record."""
+        ...
 
 
 def as_numpy(values: pa.Array) -> Array:

@@ -40,6 +40,7 @@ class SpecReader(Protocol):
         Raises:
             ExampleError: the record breaks the rules of the spec.
         """
+        ...
 
     def part(self, columns: WireColumns, where: Where) -> Part:
         """What the columns of a block give.
@@ -47,6 +48,7 @@ class SpecReader(Protocol):
         Raises:
             ExampleError: a record breaks the rules of the spec.
         """
+        ...
 
     def rows(self, columns: WireColumns, where: Where) -> list[Any]:
         """The value of each record of a block, as `one` gives it.
@@ -54,6 +56,7 @@ class SpecReader(Protocol):
         Raises:
             ExampleError: a record breaks the rules of the spec.
         """
+        ...
 
 
 class FixedReader:
