@@ -212,7 +212,7 @@ class Export(Tabled):
         >>> import io
         >>> file = io.BytesIO()
         >>> Dataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
-        (58, 58)
+        (60, 60)
         """
         from datasets_core.exchange.tfrecord_files import write_tfrecord  # what makes records is loaded where it is used
 

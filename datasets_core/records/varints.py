@@ -53,10 +53,10 @@ def _varints(bits: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint8], Ints]
     for groups in range(1, (most.bit_length() + 6) // 7):
         widths += bits >= np.uint64(1 << 7 * groups)
     size = np.dtype("<u4" if most < 1 << 28 else "<u8")
-    table = _words(bits, widths, size).view(np.uint8).reshape(len(bits), size.itemsize)
+    table: npt.NDArray[np.uint8] = _words(bits, widths, size).view(np.uint8).reshape(len(bits), size.itemsize)
     if most >> _WORD_BITS:
-        high = (bits >> np.uint64(_WORD_BITS)).astype(np.uint8)
-        ninth = (high & 0x7F) | ((widths > 9).astype(np.uint8) << 7)
+        high: npt.NDArray[np.uint8] = (bits >> np.uint64(_WORD_BITS)).astype(np.uint8)
+        ninth: npt.NDArray[np.uint8] = (high & 0x7F) | ((widths > 9).astype(np.uint8) << 7)
         table = np.concatenate([table, ninth[:, None], (high >> 7)[:, None]], axis=1)
     if len(varint(least)) == len(varint(most)):
         return np.ascontiguousarray(table[:, : len(varint(most))]).reshape(-1), widths

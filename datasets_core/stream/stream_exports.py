@@ -154,7 +154,7 @@ class StreamExports(StreamPushing):
         >>> import io
         >>> file = io.BytesIO()
         >>> IterableDataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
-        (58, 58)
+        (60, 60)
         """
         options = {"compression": compression}
         return self._written("write_tfrecord", path_or_buf, batch_size, storage_options, max_shard_size, num_shards, options)
