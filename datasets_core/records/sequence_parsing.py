@@ -33,7 +33,7 @@ class SequenceParser:
         ConfigurationError: there are no specs, or one has no meaning.
 
     >>> from datasets_core import records
-    >>> parser = SequenceParser(None, {"n": FixedLenSequenceFeature([], "int64")})
+    >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
     >>> parser.parse(records.encode_sequence_example({}, {"n": [1, 2]}))
     ({}, {'n': array([1, 2])})
     """
@@ -88,7 +88,7 @@ class SequenceParser:
             ExampleError: a record is no SequenceExample, or breaks the rules of a spec; its `record` tells which.
 
         >>> from datasets_core import records
-        >>> parser = SequenceParser(None, {"n": FixedLenSequenceFeature([], "int64")})
+        >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
         >>> parser.parse_rows([records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [])])
         ({}, {'n': [array([1, 2]), array([], dtype=int64)]})
         """
@@ -118,7 +118,7 @@ def parse_single_sequence_example(
     >>> from datasets_core import records
     >>> data = records.encode_sequence_example({"id": 5}, {"words": [["a"], ["b", "c"]]})
     >>> context, lists = parse_single_sequence_example(
-    ...     data, {"id": FixedLenFeature([], "int64")}, {"words": VarLenFeature("string")})
+    ...     data, {"id": records.FixedLenFeature([], "int64")}, {"words": records.VarLenFeature("string")})
     >>> context, lists["words"].dense_shape
     ({'id': array(5)}, array([2, 2]))
     """
@@ -147,7 +147,7 @@ def parse_sequence_example(
 
     >>> from datasets_core import records
     >>> data = [records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [3])]
-    >>> parse_sequence_example(data, None, {"n": FixedLenSequenceFeature([], "int64")})
+    >>> parse_sequence_example(data, None, {"n": records.FixedLenSequenceFeature([], "int64")})
     ({}, {'n': array([[1, 2],
            [3, 0]])}, {'n': array([2, 1])})
     """
