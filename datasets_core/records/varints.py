@@ -56,8 +56,8 @@ def _varints(bits: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint8], Ints]
     table: npt.NDArray[np.uint8] = _words(bits, widths, size).view(np.uint8).reshape(len(bits), size.itemsize)
     if most >> _WORD_BITS:
         high: npt.NDArray[np.uint8] = (bits >> np.uint64(_WORD_BITS)).astype(np.uint8)
-        ninth: npt.NDArray[np.uint8] = (high & 0x7F) | ((widths > 9).astype(np.uint8) << 7)
-        table = np.concatenate([table, ninth[:, None], (high >> 7)[:, None]], axis=1)
+        ninth: npt.NDArray[np.uint8] = (high & np.uint8(0x7F)) | (widths > 9).astype(np.uint8) * np.uint8(0x80)
+        table = np.concatenate([table, ninth[:, None], (high >> np.uint8(7))[:, None]], axis=1)
     if len(varint(least)) == len(varint(most)):
         return np.ascontiguousarray(table[:, : len(varint(most))]).reshape(-1), widths
     is_used = np.arange(table.shape[1]) < np.arange(11)[:, None]  # by the width
