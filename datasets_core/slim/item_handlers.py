@@ -30,7 +30,7 @@ class ItemHandler(ABC):
     """
 
     def __init__(self, keys: str | Sequence[str]) -> None:
-        self._keys: list[str] = [keys] if isinstance(keys, str) or not isinstance(keys, Sequence) else list(keys)
+        self._keys: list[str] = [keys] if isinstance(keys, str) else list(keys)
 
     @property
     def keys(self) -> list[str]:

@@ -76,11 +76,11 @@ def as_array(value: Any) -> Any:
     >>> as_array([1, 2]), as_array(["a"]), as_array([[1], [2, 3]])
     (array([1, 2]), ['a'], [[1], [2, 3]])
     """
-    if isinstance(value, bool | int | float | np.generic):
-        return np.asarray(value)
-    if isinstance(value, list | tuple) and value and _numbers_shape(value) is not None:
-        return np.asarray(value)
-    return np.asarray(value) if hasattr(value, "__array_interface__") else value
+    is_made_of_numbers = _numbers_shape(value) is not None and not (isinstance(value, list | tuple) and not value)
+    if not is_made_of_numbers and not hasattr(value, "__array_interface__"):
+        return value
+    array = np.asarray(value)
+    return value if array.dtype.hasobject or array.dtype.kind in "SU" else array  # of integers that no type holds, of texts
 
 
 def _numbers_shape(value: Any) -> tuple[int, ...] | None:
@@ -88,7 +88,7 @@ def _numbers_shape(value: Any) -> tuple[int, ...] | None:
     if isinstance(value, bool | int | float | np.number | np.bool_):
         return ()
     if isinstance(value, np.ndarray):
-        return value.shape if value.dtype.kind in "biuf" else None
+        return tuple(value.shape) if value.dtype.kind in "biuf" else None
     if not isinstance(value, list | tuple):
         return None
     shapes = {_numbers_shape(inner) for inner in value}

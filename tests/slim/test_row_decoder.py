@@ -20,7 +20,9 @@ def test_numbers_are_arrays(value: Any, dtype: str, shape: tuple[int, ...]) -> N
     assert isinstance(made, np.ndarray) and (made.dtype.name, made.shape, made.tolist()) == (dtype, shape, value)
 
 
-@pytest.mark.parametrize("value", ["wren", b"wren", None, ["a"], [[1], [2, 3]], [1, None], [], {"a": 1}], ids=str)
+@pytest.mark.parametrize(
+    "value", ["wren", b"wren", None, ["a"], [[1], [2, 3]], [1, None], [], {"a": 1}, 2**70, [2**70], np.str_("a")], ids=str
+)
 def test_all_else_stays_what_it_is(value: Any) -> None:
     assert as_array(value) is value
 
