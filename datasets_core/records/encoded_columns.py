@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasets_core.errors import CastError, CellCastError
+from datasets_core.errors import ArgumentTypeError, CastError, CellCastError
 from datasets_core.features.base import FeatureType
 from datasets_core.features.cast import cast_table
 from datasets_core.features.nesting import Mask, Misfit
@@ -26,7 +26,7 @@ _MOST_SIZE = 1 << 16  # of a content, up to which sizes are told apart by a tabl
 _ADVICE = "Mend the value, cast the column, or leave it out"
 
 
-def encode_examples(batch: pa.RecordBatch, features: Mapping[str, FeatureType] | None = None) -> pa.Array:
+def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, FeatureType] | None = None) -> pa.Array:
     """Each row as the bytes of a `tf.train.Example`, or of a `SequenceExample` where a column holds lists of lists.
 
     Columns become features of their names, in their order: whole numbers, booleans and labels an `int64_list`; moments, days
@@ -40,6 +40,7 @@ def encode_examples(batch: pa.RecordBatch, features: Mapping[str, FeatureType] |
         features: the kinds of the columns; None: those that the batch tells.
 
     Raises:
+        ArgumentTypeError: it is none.
         CastError: messages have no form of a column: decimals, or lists of lists of lists.
         CellCastError: a value is beyond int64 or float32, or a list holds None; names row and column.
 
@@ -48,14 +49,20 @@ def encode_examples(batch: pa.RecordBatch, features: Mapping[str, FeatureType] |
     >>> [decode_example(record.as_py()) for record in encode_examples(batch)][1]
     {'box': Feature(kind='float', values=[])}
     """
+    if not isinstance(batch, pa.RecordBatch | pa.Table):
+        raise ArgumentTypeError(f"A {type(batch).__name__} is no batch of rows. Give a pyarrow RecordBatch or Table.")
     if features is None:
         features = Features.from_arrow_schema(batch.schema)
     else:
         features = Features(features)
         batch = cast_table(batch.select(list(features)), features)
-    made = ExampleEncoder(features).encode(batch)
-    data = made.buffers()[2]
-    return made if data is not None and data.size > MOST_BYTES else made.cast(pa.binary())
+    encoder, made, row = ExampleEncoder(features), [pa.array([], pa.large_binary())], 0
+    for part in batch.to_batches() if isinstance(batch, pa.Table) else [batch]:
+        made.append(encoder.encode(part, row))
+        row += part.num_rows
+    whole = pa.concat_arrays(made)
+    data = whole.buffers()[2]
+    return whole if data is not None and data.size > MOST_BYTES else whole.cast(pa.binary())
 
 
 class ExampleEncoder:

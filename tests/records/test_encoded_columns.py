@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.errors import CastError, CellCastError, ConfigurationError
+from datasets_core.errors import ArgumentTypeError, CastError, CellCastError, ConfigurationError
 from datasets_core.features import Array2D, ClassLabel, Features, Image, List, Value
 from datasets_core.records.encoded_columns import ExampleEncoder, encode_examples
 from datasets_core.records.example_encoding import encode_example, encode_sequence_example
@@ -142,6 +142,17 @@ def test_features_that_are_given_lead() -> None:
     features = Features({"b": Value("binary"), "a": Value("float32")})
     made = encode_examples(batch, features).to_pylist()
     assert made == [encode_example({"b": b"x", "a": 1.0}), encode_example({"b": b"y", "a": 2.0})]
+
+
+def test_tables_of_several_batches() -> None:
+    batch = pa.record_batch({"a": [1, 2], "b": [0.5, 1e300]})
+    table = pa.Table.from_batches([batch.slice(0, 1), batch.slice(0, 0), batch.slice(0, 1)])
+    assert encode_examples(table).to_pylist() == [encode_example({"a": 1, "b": 0.5})] * 2
+    assert encode_examples(table.slice(0, 0)).to_pylist() == []
+    with pytest.raises(CellCastError, match="Row 2, column 'b'"):
+        encode_examples(pa.Table.from_batches([batch.slice(0, 1), batch]))
+    with pytest.raises(ArgumentTypeError, match="dict is no batch"):
+        encode_examples({"a": [1]})  # type: ignore[arg-type]
 
 
 def test_rows_without_columns() -> None:
