@@ -104,7 +104,12 @@ class Built:
     def _as_dataset(self, manifest: Manifest, in_memory: bool | None, split: str | ReadInstruction) -> Dataset:
         ranges = row_ranges(split, manifest.split_lengths())
         rows = self._rows(manifest, in_memory, ranges, structure=structure_of(manifest, split))
-        shards = [(shard.split, shard.sha256) for shard in manifest.shards]
+        return self._dataset(manifest, rows, [(shard.split, shard.sha256) for shard in manifest.shards], split)
+
+    def _dataset(
+        self, manifest: Manifest, rows: RowTable, shards: list[tuple[str, str]], split: str | ReadInstruction
+    ) -> Dataset:
+        """The dataset of rows that stand in shards with these digests."""
         spec = split if isinstance(split, str) else split.to_spec()
         try:
             dataset = Dataset(rows, info=manifest.info, split=split)

@@ -6,15 +6,17 @@ import itertools
 import logging
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from datasets_core import files
 from datasets_core.building import checks
-from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.prepared_folders import the_one, versions_below, whole_builds
+from datasets_core.building.record_reading import RecordReading
 from datasets_core.building.soundness import check_whole
+from datasets_core.building.tfds_folder import RecordManifest, check_records, prepared_manifest
 from datasets_core.building.versions import NO_VERSION, Versions
 from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetNotFoundError, ManifestError
 from datasets_core.fetch.checksum import VerificationMode
@@ -22,13 +24,15 @@ from datasets_core.fetch.download_config import DownloadMode
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.version import Version
 from datasets_core.store.layout import MANIFEST_NAME, located
-from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.store.manifest import Manifest
 
 _LISTED = 10  # folders in a message
 
 
-class ReadOnlyBuilder(DatasetBuilder):
+class ReadOnlyBuilder(RecordReading):
     """What `builder_from_directory` gives: a builder that reads, and builds nothing.
+
+    What TensorFlow Datasets prepared is streamed from its files; read by row number, it is converted into the cache, once.
 
     Args:
         folder: where the dataset stands.
@@ -88,11 +92,17 @@ class ReadOnlyBuilder(DatasetBuilder):
             DamagedShardError: a shard is missing, cut or altered.
         """
         forced = DownloadMode(download_mode or DownloadMode.REUSE_DATASET_IF_EXISTS) is not DownloadMode.REUSE_DATASET_IF_EXISTS
-        if forced or (output_dir is not None and folder_of_dataset(output_dir) != self._output_dir):
-            raise self._no_code()
         manifest = self._built()
+        is_converted = isinstance(manifest, RecordManifest)
+        if (forced and not is_converted) or (output_dir is not None and folder_of_dataset(output_dir) != self._output_dir):
+            raise self._no_code()
         check_whole(self._output_dir, manifest)
-        if VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS) is VerificationMode.ALL_CHECKS:
+        is_hashed = VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS) is VerificationMode.ALL_CHECKS
+        if isinstance(manifest, RecordManifest):
+            self.conversion = replace(self.conversion, num_proc=options.get("num_proc"), is_forced=forced)
+            if is_hashed:
+                check_records(self._output_dir, manifest, self._output_storage_options)
+        elif is_hashed:
             checks.check_shards(self._output_dir, manifest, storage_options=self._output_storage_options)
 
     def as_streaming_dataset(self, split: Any = None, base_path: Any = None, **options: Any) -> Any:
@@ -102,9 +112,7 @@ class ReadOnlyBuilder(DatasetBuilder):
             split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for all splits.
             base_path, options: ways of fetching do not matter.
         """
-        from datasets_core.building.live import streamed_splits  # 10 ms that rows by number do without
-
-        return streamed_splits(self, split)
+        return self._streamed(split)
 
     def look_at_built(self) -> None:
         """Nothing: what stands there is known."""
@@ -129,16 +137,22 @@ class ReadOnlyBuilder(DatasetBuilder):
         )
 
 
-def builder_from_directory(path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> ReadOnlyBuilder:
+def builder_from_directory(
+    path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
+) -> ReadOnlyBuilder:
     """The builder of a dataset that stands prepared in a folder; its script is not needed.
+
+    The folder may also be one that TensorFlow Datasets prepared, as TFRecord or as Parquet files.
 
     Args:
         path: the folder, or URL, of one version: in the cache, in a data folder, or an `output_dir`.
         storage_options: for fsspec.
+        file_format: of several formats in which TensorFlow Datasets put the rows there, the one to read.
 
     Raises:
-        DatasetNotFoundError: nothing that this library built stands there; versions below are named.
+        DatasetNotFoundError: nothing that this library or TensorFlow Datasets built stands there; versions below are named.
         ManifestError: what stands there is broken.
+        FileFormatError: TensorFlow Datasets put the rows into files of a format that is not read.
         ConfigurationError: it is the folder of a version in the cache, and several builds stand there.
 
     >>> import tempfile
@@ -153,7 +167,7 @@ def builder_from_directory(path: str | os.PathLike[str], storage_options: dict[s
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise ConfigurationError(f"The folder is {path!r}. Give the folder of a prepared dataset.")
     folder = folder_of_dataset(path)
-    manifest = read_manifest(folder, storage_options)
+    manifest = prepared_manifest(folder, storage_options, file_format=file_format)
     if manifest is None:
         version = os.path.basename(folder)
         builds = whole_builds(folder, Version(version), storage_options) if Version.is_valid(version) else []
@@ -184,5 +198,6 @@ def _nothing_in(folder: str, storage_options: dict[str, Any] | None) -> str:
         listed = ", ".join(below[:_LISTED]) + (", …" if len(below) > _LISTED else "")
         return f"{folder} is not the folder of one version. Give one of those below it: {listed}."
     if files.entry(files.join(folder, MANIFEST_NAME), storage_options) is not None:
-        return f"The {MANIFEST_NAME} in {folder} was not written by this library. Load the files with load_dataset(folder)."
+        who = "neither by this library nor by TensorFlow Datasets"
+        return f"The {MANIFEST_NAME} in {folder} was written {who}. Load the files with load_dataset(folder)."
     return f"No dataset stands prepared in {folder}. Give the folder that holds its {MANIFEST_NAME}."

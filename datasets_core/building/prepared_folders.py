@@ -8,6 +8,7 @@ at as deep as `check_sound` does.
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 import os
 from collections.abc import Callable, Iterator
@@ -16,14 +17,17 @@ from typing import Any
 
 from datasets_core import files
 from datasets_core.building.soundness import check_sound, check_whole
+from datasets_core.building.tfds_folder import prepared_manifest
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, UnknownConfigError
+from datasets_core.meta.small_files import UnfitFileError, small_bytes
 from datasets_core.meta.version import Version, check_pattern
 from datasets_core.store.layout import located, parse_staging
-from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.store.manifest import Manifest
 
 logger = logging.getLogger(__name__)
 
 _DEFAULT = "default"
+_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,7 @@ def whole_builds(
     builds = [child for child in _folders(folder, storage_options) if parse_staging(child) is None]
     for place in [folder, *(files.join(folder, child) for child in builds)]:
         try:
-            manifest = read_manifest(place, storage_options)
+            manifest = prepared_manifest(place, storage_options)
             if manifest is not None:
                 check_whole(place, manifest)
         except (DatasetsCoreError, OSError) as error:
@@ -202,6 +206,8 @@ def _config_folders(home: str, name: str, config: str | None, storage_options: d
         return [home]
     if config is None and len(configs) > 1 and _DEFAULT not in configs:  # one that nothing stands in is no choice
         configs = [child for child in configs if version_folders(files.join(home, child), storage_options)] or configs
+    if config is None and len(configs) > 1:
+        config = _default_config(home, configs)
     if config is None and len(configs) == 1:
         return [files.join(home, configs[0])]
     asked = config or _DEFAULT
@@ -210,6 +216,18 @@ def _config_folders(home: str, name: str, config: str | None, storage_options: d
     if configs and not named:
         raise UnknownConfigError(config, dataset=name, known=configs)
     return [files.join(home, child) for child in named]
+
+
+def _default_config(home: str, configs: list[str]) -> str | None:
+    """The config that TensorFlow Datasets recorded as the one that is meant where none is named."""
+    if files.is_url(home):
+        return None
+    try:
+        told = json.loads(small_bytes(os.path.join(home, ".config", "metadata.json"), most_bytes=_MOST_BYTES))
+    except (OSError, UnfitFileError, ValueError, RecursionError):
+        return None
+    name = told.get("default_config_name") if isinstance(told, dict) else None
+    return name if name in configs else None
 
 
 def _folders(folder: str, storage_options: dict[str, Any] | None) -> list[str]:

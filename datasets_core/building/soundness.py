@@ -10,6 +10,7 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.building import checks
 from datasets_core.building.builder_config import check_name
+from datasets_core.building.tfds_folder import RecordManifest, check_records, check_there
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import CastError, DamagedShardError, ManifestError
 from datasets_core.meta.rows import row_ranges
@@ -32,7 +33,9 @@ def check_whole(folder: str, manifest: Manifest) -> None:
     """
     if manifest.info.config_name is not None:
         check_name(manifest.info.config_name)
-    if not files.is_url(folder):
+    if isinstance(manifest, RecordManifest):  # whose missing files are told when they are read: others can be
+        check_there(folder, manifest)
+    elif not files.is_url(folder):
         check_shards(folder, manifest.shards, manifest.file_format)
 
 
@@ -47,6 +50,9 @@ def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, obje
         ManifestError: the features do not fit the shards.
     """
     check_whole(folder, manifest)
+    if isinstance(manifest, RecordManifest):
+        check_records(folder, manifest, storage_options)
+        return
     check_shards(folder, manifest.shards, manifest.file_format, storage_options)
     lengths = manifest.split_lengths()
     ranges = [found for split in lengths for found in row_ranges(split, lengths)]

@@ -7,6 +7,7 @@ one with such an `id`, so that a dataset which is read without its code still kn
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ IMAGE_DTYPES = ("uint8", "uint16", "float32")
 
 _OPTIONAL = "tfds optional"
 _IMAGE = "tfds"  # how the id of an image begins that says more than its mode
+_TOLD_IMAGE = re.compile(rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None)) ({'|'.join(IMAGE_DTYPES)})")
 _FIXED: dict[int, Any] = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
 
 
@@ -94,10 +96,8 @@ def told_image(id: str | None) -> tuple[tuple[int | None, ...], str] | None:
     >>> told_image("tfds 28xNonex1 uint16"), told_image("birds")
     (((28, None, 1), 'uint16'), None)
     """
-    words = (id or "").removesuffix(_OPTIONAL).split()
-    if len(words) != 3 or words[0] != _IMAGE:
-        return None
-    return tuple(None if size == "None" else int(size) for size in words[1].split("x")), words[2]
+    found = _TOLD_IMAGE.fullmatch((id or "").removesuffix(_OPTIONAL).rstrip())
+    return found and (tuple(None if size == "None" else int(size) for size in found[1].split("x")), found[2])
 
 
 def array_feature(sizes: Sequence[int | None], dtype: str) -> Feature:

@@ -247,8 +247,9 @@ def _source_at_url(request: Request) -> Source:
 
 def _folder(request: Request, folder: str) -> Source:
     from datasets_core.resolve.folder import FolderSource  # 2 ms that a format does without
+    from datasets_core.resolve.records_source import records_source
 
-    return FolderSource(request, folder)
+    return records_source(request, folder) or FolderSource(request, folder)
 
 
 def _script(request: Request, path: str, kind: Kind) -> Source:

@@ -14,6 +14,7 @@ from datasets_core.features.image import Image
 from datasets_core.features.kind_marks import IMAGE_DTYPES, IMAGE_MODES, image_id, image_mode, told_image
 from datasets_core.features.media_paths import MediaPaths
 from datasets_core.optional import needed
+from datasets_core.tfds.deep_pictures import decoded, is_deep
 
 
 class ImageArray(Image):
@@ -147,6 +148,12 @@ class ImageArray(Image):
                 return data
             with paths.open(str(path)) as file:
                 return file.read()
+        if self.np_dtype == np.uint16 and self.shape[2] != 1:
+            if data is None:
+                with paths.open(str(path)) as file:
+                    data = file.read()
+            if is_deep(data):
+                return decoded(data)
         array = np.asarray(super()._decode(data, path, paths))
         shaped = array[..., None] if array.ndim == 2 else array
         return shaped if shaped.dtype == self.np_dtype else shaped.astype(self.np_dtype)

@@ -9,7 +9,9 @@ from typing import Any
 
 from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.building.prepared import builder_from_directory as opened_directory
-from datasets_core.building.prepared_folders import find_prepared
+from datasets_core.building.prepared_folders import find_prepared, versions_below
+from datasets_core.building.soundness import check_whole
+from datasets_core.building.tfds_folder import tfds_manifest
 from datasets_core.building.versions import is_pattern
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownVersionError
 from datasets_core.files import is_url
@@ -154,6 +156,7 @@ def builder(
         return made
     found = find_prepared(root, asked.name, getattr(config, "name", config), version)
     if found is None:
+        _refuse_unread(os.path.join(root, asked.name), version)
         raise _not_found(asked.name, root, version)
     return PreparedBuilder.of(ReadOnlyBuilder(found.folder, found.manifest))
 
@@ -173,6 +176,15 @@ def _prepared_before(cls: Any, name: str, root: str, config: Any, version: Any) 
     wanted = getattr(config, "name", config) or cls.DEFAULT_BUILDER_CONFIG_NAME or next(iter(known), None)
     found = find_prepared(root, name, wanted, version, is_blocked=lambda each: cls.blocks(each, wanted)[0])
     return None if found is None else PreparedBuilder.of(ReadOnlyBuilder(found.folder, found.manifest))
+
+
+def _refuse_unread(home: str, version: str | Version | None) -> None:
+    """Say why what TensorFlow Datasets prepared of a dataset is not read, where there is such."""
+    for place in versions_below(home):
+        if version is None or Version(os.path.basename(place)).match(version):
+            manifest = tfds_manifest(place)
+            if manifest is not None:
+                check_whole(place, manifest)
 
 
 def _not_found(name: str, root: str, version: str | Version | None) -> DatasetNotFoundError:
@@ -262,16 +274,19 @@ def list_builders(*, with_community_datasets: bool = True) -> list[str]:
 
 
 def builder_from_directory(builder_dir: str | os.PathLike[str], file_format: Any = None) -> PreparedBuilder:
-    """The builder of a dataset that stands prepared in a folder; its code is not needed.
+    """The builder of a dataset that stands prepared in a folder, by this library or by TensorFlow's; its code is not needed.
 
     Args:
         builder_dir: the folder of one version.
-        file_format: has no effect: the dataset says it.
+        file_format: of several formats in which TensorFlow Datasets put the rows there, the one to read.
 
     Raises:
-        DatasetNotFoundError: nothing that this library prepared stands there.
+        DatasetNotFoundError: nothing prepared stands there.
+        ManifestError: what stands there is broken.
+        FileFormatError: its rows stand in files of a format that is not read, such as array_record.
     """
-    return PreparedBuilder.of(opened_directory(builder_dir))
+    name = getattr(file_format, "value", file_format)
+    return PreparedBuilder.of(opened_directory(builder_dir, file_format=name))
 
 
 def builder_from_directories(

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.class_identity import source_file
+from datasets_core.building.record_reading import RecordReading
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownOptionError
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
@@ -20,7 +20,7 @@ from datasets_core.tfds.split_stream import SplitStream
 from datasets_core.tfds.tfds_info import DatasetInfo
 
 
-class SplitReading(DatasetBuilder):
+class SplitReading(RecordReading):
     """What builders with code, and those that only read, have in common."""
 
     _seen: DatasetInfo | None = None

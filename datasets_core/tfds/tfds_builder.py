@@ -19,6 +19,7 @@ from datasets_core.building.class_identity import source_file
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepared_folders import whole_builds
+from datasets_core.building.tfds_folder import prepared_manifest
 from datasets_core.building.versions import BlockedVersions
 from datasets_core.errors import (
     CastError,
@@ -34,7 +35,7 @@ from datasets_core.fetch.download_config import DownloadMode
 from datasets_core.files import join
 from datasets_core.meta.version import Version
 from datasets_core.store.layout import MANIFEST_NAME
-from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.store.manifest import Manifest
 from datasets_core.tfds.beam_splits import BeamSplits, beam_value, is_beam
 from datasets_core.tfds.downloads import DownloadConfig, DownloadManager
 from datasets_core.tfds.registered import name_of, register
@@ -346,7 +347,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         """Refuse to write where another library has prepared the dataset: its record has the name of ours."""
         path = os.path.join(self._cache_dir, MANIFEST_NAME)
         with contextlib.suppress(ManifestError):  # one of ours that is broken is built anew
-            if not os.path.isfile(path) or read_manifest(self._cache_dir) is not None:
+            if not os.path.isfile(path) or prepared_manifest(self._cache_dir) is not None:
                 return
             raise ConfigurationError(
                 f"{self._cache_dir} holds a dataset that another library prepared, which would be overwritten. "

@@ -67,6 +67,9 @@ def _of_dict(parts: Mapping[str, Convert]) -> Convert:
 
 
 def _of_list(inner: FeatureType) -> Convert:
+    flatten = getattr(inner, "flatten", None)
+    parts = flatten() if flatten is not None and not isinstance(inner, Media) else None
+    inner = parts if isinstance(parts, dict) else inner  # texts in several languages, which are dicts in TFDS
     if isinstance(inner, dict):
         lists = {name: _of_list(part) for name, part in inner.items()}
 
@@ -78,9 +81,6 @@ def _of_list(inner: FeatureType) -> Convert:
 
         return transposed
     dtype, shape = np_dtype_of(inner), shape_of(inner)
-    if isinstance(dtype, dict):
-        each = converter(inner)
-        return lambda value: None if value is None else [each(element) for element in value]
     if isinstance(inner, (List, LargeList, FixedShape, Media)):
         each = converter(inner)
         return lambda value: None if value is None else joined([each(element) for element in value], dtype, shape)

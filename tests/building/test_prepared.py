@@ -101,7 +101,7 @@ def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
         with pytest.raises(DatasetNotFoundError, match="No dataset stands prepared in"):
             builder_from_directory(folder)
     (tmp_path / "dataset_info.json").write_text("{}")
-    with pytest.raises(DatasetNotFoundError, match=r"was not written by this library.*load_dataset"):
+    with pytest.raises(DatasetNotFoundError, match=r"was written neither by this library nor by.*load_dataset"):
         builder_from_directory(tmp_path)
     (tmp_path / "dataset_info.json").write_text("{")
     with pytest.raises(ManifestError):

@@ -1,0 +1,84 @@
+"""`RecordReading`: a builder whose dataset may stand as records that TensorFlow Datasets wrote, read where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.built import nested
+from datasets_core.building.converted import Conversion, converted_rows
+from datasets_core.building.tfds_folder import RecordManifest, prepared_manifest, record_rows
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.features.schema import Features
+from datasets_core.meta.rows import RowRange, row_ranges
+from datasets_core.meta.split import ReadInstruction
+from datasets_core.store.file_structure import FileStructure
+from datasets_core.store.manifest import Manifest
+from datasets_core.store.source import structure_of
+from datasets_core.store.table import RowTable
+
+
+class RecordReading(DatasetBuilder):
+    """Streams decode records when they are read; what is read by row number is converted once, into the cache.
+
+    Attributes:
+        conversion: how records are converted.
+        wanted: the features that the user asks for; None for those that are recorded.
+    """
+
+    conversion: Conversion = Conversion()
+    wanted: Features | None = None
+
+    def _built(self) -> Manifest:
+        if self._manifest is None:
+            self._manifest = prepared_manifest(self._output_dir, self._output_storage_options)
+        return super()._built()
+
+    def _as_dataset(self, manifest: Manifest, in_memory: bool | None, split: str | ReadInstruction) -> Dataset:
+        if not isinstance(manifest, RecordManifest):
+            return super()._as_dataset(manifest, in_memory, split)
+        folder, options = self._output_dir, self._output_storage_options
+        rows, digests = converted_rows(folder, manifest, split, self.conversion, in_memory=in_memory, storage_options=options)
+        found = self._dataset(manifest, rows, digests, split)
+        return found if self.wanted is None else found.cast(self.wanted)
+
+    def _rows(
+        self,
+        manifest: Manifest,
+        in_memory: bool | None,
+        ranges: Sequence[RowRange],
+        *,
+        is_asked: bool = True,
+        structure: FileStructure | None = None,
+    ) -> RowTable:
+        if not isinstance(manifest, RecordManifest):
+            return super()._rows(manifest, in_memory, ranges, is_asked=is_asked, structure=structure)
+        return record_rows(
+            self._output_dir,
+            manifest,
+            ranges,
+            in_memory=bool(in_memory),
+            storage_options=self._output_storage_options,
+            structure=structure,
+        )
+
+    def _streamed(self, split: Any) -> Any:
+        """The rows of a nest of split expressions as streams, in their order; of None, all splits: nothing is converted.
+
+        Raises:
+            DatasetNotFoundError, UnknownSplitError: as `as_dataset`.
+        """
+        manifest = self._built()
+
+        def one(part: str | ReadInstruction) -> Any:
+            if not isinstance(manifest, RecordManifest):
+                return self._as_dataset(manifest, None, part).to_iterable_dataset()
+            ranges = row_ranges(part, manifest.split_lengths())
+            rows = self._rows(manifest, False, ranges, structure=structure_of(manifest, part))
+            stream = self._dataset(manifest, rows, [(manifest.identity, "")], part).to_iterable_dataset()
+            return stream if self.wanted is None else stream.cast(self.wanted)
+
+        from datasets_core.stream.iterable_group import IterableDatasetDict  # 5 ms that rows by number do without
+
+        return nested(split, one, lambda: IterableDatasetDict({name: one(name) for name in manifest.split_lengths()}))

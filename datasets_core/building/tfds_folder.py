@@ -1,0 +1,323 @@
+"""A folder that TensorFlow Datasets prepared, read where it stands: its records are the shards of a manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from datasets_core import files
+from datasets_core.building.record_shard import RecordShard
+from datasets_core.errors import DamagedShardError, FileFormatError, ManifestError
+from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.meta.rows import RowRange
+from datasets_core.meta.small_files import UnfitFileError, small_bytes
+from datasets_core.meta.tfds_description import (
+    FEATURES_NAME,
+    METADATA_NAME,
+    TfdsDescription,
+    TfdsSplit,
+    parse_tfds_description,
+)
+from datasets_core.records.tfds_columns import TfdsReader
+from datasets_core.records.tfds_layout import Fields, layout_of
+from datasets_core.records.tfrecord_reader import TFRecordReader
+from datasets_core.store.file_structure import FileStructure, stored_blocks, stored_names
+from datasets_core.store.layout import MANIFEST_NAME, located
+from datasets_core.store.lazy_shards import LazyShards
+from datasets_core.store.manifest import Manifest, ShardRecord, read_manifest
+from datasets_core.store.pieces import BatchRows
+from datasets_core.store.shard import Shard, Shelf, loaded
+from datasets_core.store.table import RowTable
+
+logger = logging.getLogger(__name__)
+
+_READ = ("tfrecord", "parquet")
+_BATCH_BYTES = 1 << 20
+_MOST_BATCH_ROWS = 4096
+_MOST_JSON_BYTES = 256 << 20
+_MOST_LABEL_BYTES = 64 << 20
+_LABELS = ".labels.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordManifest(Manifest):
+    """What a folder of records contains.
+
+    Attributes:
+        layout: how rows lie in the records.
+    """
+
+    layout: Fields | None = None
+
+    def split_lengths(self) -> dict[str, list[int]]:
+        """See `Manifest.split_lengths`; a split may have no files."""
+        return {name: [shard.rows for shard in shards] for name, shards in self.split_shards().items()}
+
+    def split_shards(self) -> dict[str, list[ShardRecord]]:
+        """See `Manifest.split_shards`."""
+        found: dict[str, list[ShardRecord]] = {name: [] for name in self.info.splits or ()}
+        for shard in self.shards:
+            found[shard.split].append(shard)
+        return found
+
+
+def prepared_manifest(
+    folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
+) -> Manifest | None:
+    """The manifest of what stands prepared in a folder, by this library or by TensorFlow Datasets; None where nothing does.
+
+    Args:
+        folder: local, or at a URL.
+        storage_options: for the URL.
+        file_format: of several formats in which the rows of TensorFlow Datasets stand there, the one to read.
+
+    Raises:
+        ManifestError: what is recorded of it cannot be understood.
+        FileFormatError: its rows stand in files of a format that is not read.
+        DatasetDiskError: see `read_manifest`.
+    """
+    manifest = read_manifest(folder, storage_options)
+    return manifest if manifest is not None else tfds_manifest(folder, storage_options, file_format=file_format)
+
+
+def tfds_manifest(
+    folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
+) -> RecordManifest | None:
+    """The manifest of a folder that TensorFlow Datasets prepared; None for any other. Args and errors: `prepared_manifest`."""
+    folder = located(folder)
+    path = files.join(folder, MANIFEST_NAME)
+    data = _content(path, _MOST_JSON_BYTES, storage_options)
+    description = None if data is None else parse_tfds_description(data, path=path)
+    if data is None or description is None:
+        return None
+    features_path = files.join(folder, FEATURES_NAME)
+    features = _content(features_path, _MOST_JSON_BYTES, storage_options)
+    if features is None:
+        if "splits" not in description.stored:
+            return None
+        advice = "Prepare the dataset again with tensorflow-datasets 4.0 or newer"
+        raise ManifestError(features_path, "is missing, so that nothing tells what its records hold", advice=advice)
+    kind = _format(description, folder, file_format, storage_options)
+    digest = hashlib.sha256(data + features)
+
+    def labels(name: str) -> list[str] | None:
+        text = _content(files.join(folder, f"{name}{_LABELS}"), _MOST_LABEL_BYTES, storage_options)
+        if text is None:
+            return None
+        digest.update(text)
+        return [line.strip() for line in text.decode("utf-8", "replace").split("\n") if line.strip()]
+
+    layout = layout_of(_parsed(features, features_path), labels, path=features_path)
+    splits = [_counted(split, folder, kind, storage_options) for split in description.splits(kind)]
+    sizes = _sizes(folder, splits, storage_options)
+    metadata = _content(files.join(folder, METADATA_NAME), _MOST_JSON_BYTES, storage_options)
+    told = None if metadata is None else _parsed(metadata, files.join(folder, METADATA_NAME))
+    info = description.info(TfdsReader(layout).features, splits, told)
+    shards = tuple(_record(split, number, sizes.get(name, 0)) for split in splits for number, name in enumerate(split.files))
+    digest.update(repr([(shard.name, shard.size) for shard in shards]).encode())
+    is_local = not files.is_url(folder)
+    blocks = {split.name: _blocks([shard for shard in shards if shard.split == split.name], is_local) for split in splits}
+    return RecordManifest(
+        info,
+        shards,
+        kind,
+        identity=digest.hexdigest(),
+        write_order="key" if description.disable_shuffling else "hash",
+        disable_shuffling=description.disable_shuffling,
+        blocks=blocks,
+        files={split.name: stored_names([files.join(folder, name) for name in split.files]) for split in splits},
+        layout=layout,
+    )
+
+
+def record_rows(
+    folder: str,
+    manifest: RecordManifest,
+    ranges: Sequence[RowRange],
+    *,
+    in_memory: bool = False,
+    storage_options: dict[str, Any] | None = None,
+    structure: FileStructure | None = None,
+) -> RowTable:
+    """The rows of `ranges`, in their order, decoded when they are read. Args: `open_rows`."""
+    folder = located(folder)
+    by_split = manifest.split_shards()
+    numbers: dict[tuple[str, int], int] = {}
+    for found in ranges:
+        numbers.setdefault((found.split, found.shard), len(numbers))
+    records = [by_split[split][shard] for split, shard in numbers]
+    shelf, reader = Shelf(), reader_of(manifest)
+    shards = LazyShards(
+        [BatchRows(record.batches) for record in records],
+        lambda number: record_shard(folder, manifest, records[number], reader, shelf, storage_options),
+    )
+    held: Sequence[Shard] = [loaded(shard) for shard in shards] if in_memory else shards
+    runs = [(numbers[each.split, each.shard], each.start, each.stop) for each in ranges]
+    return RowTable.from_shards(held, runs, schema=reader.schema, structure=structure)
+
+
+def reader_of(manifest: RecordManifest) -> TfdsReader:
+    """What makes rows of the records."""
+    assert manifest.layout is not None
+    return TfdsReader(manifest.layout)
+
+
+def record_shard(
+    folder: str,
+    manifest: RecordManifest,
+    record: ShardRecord,
+    reader: TfdsReader,
+    shelf: Shelf,
+    storage_options: dict[str, Any] | None = None,
+) -> RecordShard:
+    """One of the files."""
+    return RecordShard(
+        files.join(folder, record.name),
+        manifest.file_format,
+        reader,
+        BatchRows(record.batches),
+        shelf,
+        name=record.name,
+        identity=f"{manifest.identity}/{record.name}",
+        storage_options=storage_options,
+    )
+
+
+def check_records(folder: str, manifest: RecordManifest, storage_options: dict[str, Any] | None = None) -> None:
+    """See that each file is there, and that every record of it can be read.
+
+    Raises:
+        DamagedShardError: one is missing, or has another number of records.
+        DamagedRecordError, ExampleError: a record cannot be read.
+    """
+    shelf, reader = Shelf(), reader_of(manifest)
+    for record in manifest.shards:
+        shard = record_shard(located(folder), manifest, record, reader, shelf, storage_options)
+        for _ in shard.batches():
+            pass
+
+
+def check_there(folder: str, manifest: RecordManifest) -> None:
+    """See that some file of a dataset that has rows is there.
+
+    Raises:
+        DamagedShardError: none is.
+    """
+    if any(shard.rows for shard in manifest.shards) and not any(shard.size for shard in manifest.shards):
+        path = files.join(folder, manifest.shards[0].name)
+        raise DamagedShardError(path, "this file and all others are missing", advice="Copy the files into the folder")
+
+
+# -- what is recorded --------------------------------------------------------------------------------------------------
+
+
+def _content(path: str, most_bytes: int, storage_options: dict[str, Any] | None) -> bytes | None:
+    """A small file; None where there is none."""
+    try:
+        if not files.is_url(path):
+            return small_bytes(files.local_path(path), most_bytes=most_bytes)
+        with files.open_binary(path, storage_options) as handle:
+            data: bytes = handle.read(most_bytes + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except UnfitFileError as error:
+        raise ManifestError(path, str(error)) from error
+    except OSError as error:
+        raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
+    if len(data) > most_bytes:
+        raise ManifestError(path, f"more than {most_bytes:,} bytes")
+    return data
+
+
+def _parsed(data: bytes, path: str) -> Any:
+    try:
+        return json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ManifestError(path, f"not valid JSON ({error})", advice="Copy or prepare the dataset again") from error
+
+
+def _format(description: TfdsDescription, folder: str, asked: str | None, storage_options: dict[str, Any] | None) -> str:
+    """The format of the files that are read.
+
+    Raises:
+        FileFormatError: there is none that this library reads, or not the one that is asked for.
+    """
+    standing = (description.file_format, *description.other_formats)
+    if asked is not None and asked not in standing:
+        raise FileFormatError(
+            description.path,
+            f"its rows do not stand in files of the format {asked!r}, but in {', '.join(standing)}",
+            advice="Leave file_format= out",
+        )
+    wanted = standing if asked is None else (asked,)
+    for kind in wanted:
+        if kind in _READ and (kind == description.file_format or _stands(description, kind, folder, storage_options)):
+            return kind
+    raise FileFormatError(
+        description.path,
+        f"its rows stand in files of the format {wanted[0]!r}, which is not read here",
+        advice=f"Convert them where TensorFlow Datasets is installed: "
+        f"tfds convert_format --dataset_dir={folder} --out_file_format=tfrecord --out_path=<another folder>",
+    )
+
+
+def _stands(description: TfdsDescription, kind: str, folder: str, storage_options: dict[str, Any] | None) -> bool:
+    names = [name for split in description.splits(kind) for name in split.files[:1]]
+    return any(files.entry(files.join(folder, name), storage_options) is not None for name in names)
+
+
+def _counted(split: TfdsSplit, folder: str, kind: str, storage_options: dict[str, Any] | None) -> TfdsSplit:
+    """A split with the rows of each file, which old versions did not record: they are counted."""
+    if split.lengths is not None:
+        return split
+    if kind != "tfrecord" or files.is_url(folder):
+        reason = f"the rows of the files of split {split.name!r} are not on record"
+        raise ManifestError(files.join(folder, MANIFEST_NAME), reason, advice="Prepare the dataset again")
+    lengths = []
+    for name in split.files:
+        path = files.join(folder, name)
+        if files.entry(path) is None:
+            raise DamagedShardError(
+                path, "the file is missing, and its rows are not on record", advice="Copy it into the folder"
+            )
+        with TFRecordReader(path) as reader:
+            lengths.append(reader.num_records())
+    return replace(split, lengths=tuple(lengths))
+
+
+def _sizes(folder: str, splits: Sequence[TfdsSplit], storage_options: dict[str, Any] | None) -> dict[str, int]:
+    """The bytes of each file that is there."""
+    names = [name for split in splits for name in split.files]
+    if not files.is_url(folder):
+        found = {}
+        for name in names:
+            try:
+                found[name] = os.stat(os.path.join(folder, name)).st_size
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+        return found
+    entries = ((name, files.entry(files.join(folder, name), storage_options)) for name in names)
+    return {name: entry.size for name, entry in entries if entry is not None}
+
+
+def _record(split: TfdsSplit, number: int, size: int) -> ShardRecord:
+    rows = (split.lengths or ())[number]
+    each = max(1, min(_MOST_BATCH_ROWS, _BATCH_BYTES * rows // size if size else rows))
+    whole, rest = divmod(rows, each)
+    batches = tuple(run for run in ((each, whole), (rest, 1)) if run[0] and run[1])
+    return ShardRecord(split.files[number], split.name, rows, size, size, "", batches)
+
+
+def _blocks(shards: Sequence[ShardRecord], is_indexed: bool) -> str:
+    rows, sizes, owners = [], [], []
+    for number, shard in enumerate(shards):
+        for count, times in shard.batches:
+            rows += [count] * times
+            sizes += [shard.size * count // max(shard.rows, 1)] * times
+            owners += [number] * times
+    return stored_blocks(RowBlocks.of(rows, sizes, owners, is_indexed=is_indexed, file_count=len(shards)))

@@ -1,0 +1,132 @@
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_core.building.tfds_folder import (
+    RecordManifest,
+    check_records,
+    check_there,
+    prepared_manifest,
+    record_rows,
+    tfds_manifest,
+)
+from datasets_core.errors import DamagedRecordError, DamagedShardError, FileFormatError, ManifestError
+from datasets_core.meta.rows import row_ranges
+
+GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(GOLDEN / "ordered" / "1.0.0", tmp_path / "ordered" / "1.0.0"))
+
+
+def changed(folder: Path, **told: Any) -> None:
+    path = folder / "dataset_info.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
+
+
+def manifest(folder: Path) -> RecordManifest:
+    found = tfds_manifest(str(folder))
+    assert found is not None
+    return found
+
+
+def numbers(folder: Path, split: str = "train") -> list[int]:
+    found = manifest(folder)
+    rows = record_rows(str(folder), found, row_ranges(split, found.split_lengths()))
+    return [number for batch in rows.batches() for number in batch.column("n").to_pylist()]
+
+
+def test_files_are_the_shards_of_a_manifest(folder: Path) -> None:
+    found = manifest(folder)
+    assert [(shard.name, shard.rows) for shard in found.shards] == [
+        ("ordered-train.tfrecord-00000-of-00002", 10),
+        ("ordered-train.tfrecord-00001-of-00002", 10),
+    ]
+    assert (found.file_format, found.write_order, found.disable_shuffling) == ("tfrecord", "key", True)
+    assert numbers(folder, "train[8:12]") == [8, 9, 10, 11]
+
+
+def test_folders_of_others_have_no_such_manifest(tmp_path: Path) -> None:
+    assert prepared_manifest(str(tmp_path)) is None
+    (tmp_path / "dataset_info.json").write_text('{"description": "", "splits": {"train": {"name": "train"}}}')
+    assert prepared_manifest(str(tmp_path)) is None and tfds_manifest(str(tmp_path)) is None
+
+
+def test_the_identity_changes_with_what_is_recorded_and_not_with_the_place(folder: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(folder, tmp_path / "elsewhere"))
+    assert manifest(folder).identity == manifest(other).identity
+    changed(other, description="another")
+    assert manifest(folder).identity != manifest(other).identity
+
+
+def test_rows_that_old_versions_did_not_count_are_counted(folder: Path) -> None:
+    changed(folder, splits=[{"name": "train", "numShards": "2"}])
+    assert manifest(folder).split_lengths() == {"train": [10, 10]} and numbers(folder) == list(range(20))
+
+
+def test_a_split_without_files_has_no_rows(folder: Path) -> None:
+    changed(folder, splits=[{"name": "train", "shardLengths": []}, {"name": "test", "shardLengths": ["0"]}])
+    assert numbers(folder, "train") == [] and manifest(folder).info.splits["train"].num_examples == 0  # type: ignore[index]
+
+
+def test_a_format_beside_the_first_is_read_where_that_is_not(folder: Path) -> None:
+    changed(folder, fileFormat="array_record", alternativeFileFormats=["parquet", "tfrecord"])
+    assert manifest(folder).file_format == "tfrecord"
+    with pytest.raises(FileFormatError, match="'array_record', which is not read here"):
+        tfds_manifest(str(folder), file_format="array_record")
+    with pytest.raises(FileFormatError, match="not stand in files of the format 'riegeli', but in array_record, parquet"):
+        tfds_manifest(str(folder), file_format="riegeli")
+    changed(folder, alternativeFileFormats=["parquet"])
+    with pytest.raises(FileFormatError, match="array_record"):
+        tfds_manifest(str(folder))
+
+
+def test_files_may_stand_in_folders_below_and_nowhere_else(folder: Path) -> None:
+    (folder / "train").mkdir()
+    for number in range(2):
+        (folder / f"ordered-train.tfrecord-{number:05d}-of-00002").rename(folder / "train" / f"{number:05d}")
+    form = json.loads((folder / "dataset_info.json").read_text())["splits"][0]
+    changed(folder, splits=[{**form, "filepathTemplate": "{SPLIT}/{SHARD_INDEX}"}])
+    assert numbers(folder) == list(range(20))
+    changed(folder, splits=[{**form, "filepathTemplate": "../1.0.0/train/{SHARD_INDEX}"}])
+    with pytest.raises(ManifestError, match="names no file below the folder"):
+        tfds_manifest(str(folder))
+
+
+def test_damage_is_found_when_all_is_checked(folder: Path) -> None:
+    check_records(str(folder), manifest(folder))
+    path = folder / "ordered-train.tfrecord-00001-of-00002"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DamagedRecordError, match="record 9 at byte"):
+        check_records(str(folder), manifest(folder))
+
+
+def test_a_folder_without_any_of_its_files_is_told(folder: Path) -> None:
+    check_there(str(folder), manifest(folder))
+    for path in folder.glob("*tfrecord*"):
+        path.unlink()
+    with pytest.raises(DamagedShardError, match="all others are missing"):
+        check_there(str(folder), manifest(folder))
+
+
+@pytest.mark.parametrize(("name", "content"), [("features.json", "{"), ("features.json", "[]"), ("metadata.json", "{")])
+def test_what_is_no_json_is_told_by_name(folder: Path, name: str, content: str) -> None:
+    (folder / name).write_text(content)
+    with pytest.raises(ManifestError, match=name):
+        tfds_manifest(str(folder))
+
+
+def test_a_pipe_is_no_file_of_features(folder: Path) -> None:
+    import os
+
+    (folder / "features.json").unlink()
+    os.mkfifo(folder / "features.json")
+    with pytest.raises(ManifestError, match=r"features.json: no regular file"):
+        tfds_manifest(str(folder))

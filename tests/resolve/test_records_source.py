@@ -1,0 +1,51 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from datasets_core import get_dataset_config_names, get_dataset_split_names, load_dataset, load_dataset_builder
+from datasets_core.errors import UnknownConfigError, UnknownOptionError, UnknownVersionError
+
+GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
+PARTS = str(GOLDEN / "parts")
+
+
+def test_a_folder_of_one_version_is_a_dataset_with_its_splits() -> None:
+    assert get_dataset_split_names(f"{PARTS}/en/1.2.0") == ["train", "test", "more-1"]
+    assert get_dataset_config_names(f"{PARTS}/en/1.2.0") == ["en"]
+    builder = load_dataset_builder(f"{PARTS}/en/1.2.0")
+    assert builder.info.splits is not None and builder.info.splits["train"].num_examples == 70
+
+
+@pytest.mark.parametrize(
+    ("path", "config", "told"),
+    [
+        (PARTS, None, {}),
+        (PARTS, "en", {}),
+        (PARTS, "fr", {"version": "1.*.*"}),
+        (f"{PARTS}/en:1.2.0", None, {}),
+        (str(GOLDEN), None, {"data_dir": "parts/en/1.2.0"}),
+    ],
+)
+def test_folders_above_name_config_and_version(path: str, config: str | None, told: dict[str, str]) -> None:
+    found = load_dataset(path, config, split="test", streaming=True, **told)  # type: ignore[arg-type]
+    is_english = config == "en" or "/en" in f"{path}{told}"
+    assert found.info.config_name == ("en" if is_english else "fr") and len(list(found)) == 7
+
+
+def test_the_highest_version_is_taken(tmp_path: Path) -> None:
+    for version in ("1.0.0", "1.10.0", "1.9.0"):
+        shutil.copytree(GOLDEN / "ordered" / "1.0.0", tmp_path / "ordered" / version)
+    assert load_dataset_builder(str(tmp_path / "ordered")).cache_dir.endswith("1.10.0")
+    assert load_dataset_builder(str(tmp_path / "ordered"), version="1.0.*").cache_dir.endswith("1.0.0")
+
+
+def test_what_such_a_folder_does_not_have_is_refused() -> None:
+    with pytest.raises(UnknownConfigError, match="'zz' is no config"):
+        load_dataset(f"{PARTS}/en/1.2.0", "zz")
+    with pytest.raises(UnknownConfigError, match="'zz' is no config"):
+        load_dataset(PARTS, "zz")
+    with pytest.raises(UnknownVersionError, match=r"2\.0\.0"):
+        load_dataset(f"{PARTS}/en/1.2.0", version="2.0.0")
+    with pytest.raises(UnknownOptionError, match="sep"):
+        load_dataset(f"{PARTS}/en/1.2.0", sep=",")
