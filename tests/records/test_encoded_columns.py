@@ -152,7 +152,7 @@ def test_tables_of_several_batches() -> None:
     with pytest.raises(CellCastError, match="Row 2, column 'b'"):
         encode_examples(pa.Table.from_batches([batch.slice(0, 1), batch]))
     with pytest.raises(ArgumentTypeError, match="dict is no batch"):
-        encode_examples({"a": [1]})  # type: ignore[arg-type]
+        encode_examples({"a": [1]})
 
 
 def test_rows_without_columns() -> None:
