@@ -115,7 +115,10 @@ def test_items_are_what_tf_slim_makes_of_them(group: dict[str, Any], handler: st
     for number, told in enumerate(group["handlers"][handler]):
         found = outcome(group["specs"], handler, base64.b64decode(group["records"][number]), in_block)
         title = group["titles"][number] if "titles" in group else number
-        tolerance = 6 if "jpeg" in str(title) or (name.endswith("images") and name != "images") else 0
+        is_near = (
+            "ACCURATE" not in handler or title == "jpeg cmyk"
+        )  # by default TensorFlow decodes a JPEG fast, and Pillow never
+        tolerance = 6 if is_near and ("jpeg" in str(title) or (name.endswith("images") and name != "images")) else 0
         is_refused = isinstance(found, ValueError)
         is_same = is_refused if "error" in told else not is_refused and fits(found, told, tolerance)
         purpose = ON_PURPOSE.get((name, handler, title)) or ON_PURPOSE.get((name, handler))
