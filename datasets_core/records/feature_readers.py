@@ -21,7 +21,7 @@ from datasets_core.features.nesting import Lengths, Mask, Misfit, list_array, ro
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
 from datasets_core.records.example_inference import spread
 from datasets_core.records.message_plan import ANY, leaves_of
-from datasets_core.records.wanted_values import Where, absent, joined_steps
+from datasets_core.records.wanted_values import Where, absent, counted, joined_steps
 from datasets_core.records.wire_values import SequenceColumn, SequenceColumns, WireColumn, WireColumns, offsets_of
 
 types = pa.types
@@ -164,7 +164,7 @@ class LeafNode:
         wrong = lengths != column.present
         if wrong.any():
             index = int(wrong.argmax())
-            raise Misfit(index, f"has {lengths[index]:,} values, and {self.feature!r} is one value", self.key)
+            raise Misfit(index, f"has {counted(lengths[index])}, and {self.feature!r} is one value", self.key)
         values = column.values if column.present.all() else spread(column.values, column.present)
         try:
             return typed_values(values, self.feature)
@@ -238,7 +238,7 @@ class ListNode:
             differ = is_told & column.present & (lengths != counts)
             if differ.any():
                 index = int(differ.argmax())
-                reason = f"has {lengths[index]:,} elements, where others of the same list have {counts[index]:,}"
+                reason = f"has {counted(lengths[index], 'element')}, where others of the same list have {counts[index]:,}"
                 raise Misfit(index, reason, key)
             counts = np.where(column.present, lengths, counts)
             is_told |= column.present
@@ -264,7 +264,7 @@ class ListNode:
         wrong = values % inner.size != 0
         if wrong.any():
             index = int(wrong.argmax())
-            raise Misfit(index, f"has {values[index]:,} values, which make no elements of {inner.size:,}", key)
+            raise Misfit(index, f"has {counted(values[index])}, which make no elements of {inner.size:,}", key)
         return values // inner.size
 
     def _check(self, lengths: Lengths, present: Mask, inner: Wanted, key: str) -> None:
@@ -274,7 +274,7 @@ class ListNode:
         if wrong.any():
             index = int(wrong.argmax())
             size = inner.size or 1
-            reason = f"has {lengths[index] * size:,} values, and {self.length * size:,} are asked for"
+            reason = f"has {counted(lengths[index] * size)}, and {self.length * size:,} are asked for"
             raise Misfit(index, reason, key)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -282,10 +282,10 @@ def as_spec(given: Any, key: str = "") -> Spec:
     if isinstance(given, (FixedLenFeature, VarLenFeature, SparseFeature, FixedLenSequenceFeature, RaggedFeature)):
         return given
     kind = _SPECS.get(type(given).__name__)
-    names = [] if kind is None else [field.name for field in fields(kind)]
-    if kind is None or not all(hasattr(given, name) for name in names):
+    known = [] if kind is None else fields(kind)
+    if kind is None or not all(hasattr(given, field.name) for field in known if field.default is MISSING):
         raise ArgumentTypeError(f"{given!r} is no spec of feature {key!r}. Write for example FixedLenFeature([], 'int64').")
-    made: Spec = kind(**{name: getattr(given, name) for name in names})
+    made: Spec = kind(**{field.name: getattr(given, field.name) for field in known if hasattr(given, field.name)})
     return made
 
 

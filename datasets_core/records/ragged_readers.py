@@ -22,7 +22,7 @@ from datasets_core.records.feature_specs import (
 )
 from datasets_core.records.record_block import Ints
 from datasets_core.records.spec_parts import RaggedPart, as_numpy, ragged_value
-from datasets_core.records.wanted_values import Where, raw_array, wire_column
+from datasets_core.records.wanted_values import Where, counted, raw_array, wire_column
 from datasets_core.records.wire import RawFeature
 from datasets_core.records.wire_values import WireColumn, WireColumns, offsets_of
 
@@ -129,11 +129,11 @@ def _values_of(found: Mapping[bytes, RawFeature], dtype: str, key: str, where: W
 
 
 def _uneven(size: int, length: int) -> str:
-    return f"has {size:,} values, which make no rows of {length:,}"
+    return f"has {counted(size)}, which make no rows of {length:,}"
 
 
 def _unfit(part: Partition, size: int) -> str:
-    return f"holds {type(part).__name__} that do not fit {size:,} values"
+    return f"holds {type(part).__name__} that do not fit {counted(size)}"
 
 
 def _borders(part: Partition, told: Ints, size: int, index: int, where: Where) -> Ints:

@@ -23,7 +23,7 @@ from datasets_core.records.feature_specs import (
 from datasets_core.records.parsed_values import SparseValue
 from datasets_core.records.ragged_readers import RaggedReader
 from datasets_core.records.spec_parts import ElementsPart, FixedPart, ListPart, Part, SparsePart, as_numpy
-from datasets_core.records.wanted_values import Where, raw_array, wire_column
+from datasets_core.records.wanted_values import Where, counted, raw_array, wire_column
 from datasets_core.records.wire import RawFeature
 from datasets_core.records.wire_values import WireColumn, WireColumns, arrow_numbers, arrow_strings
 
@@ -124,11 +124,7 @@ class FixedReader:
 
 def wrong_size(index: int, key: str, size: int, shape: tuple[int, ...], where: Where) -> Exception:
     """What is wrong with a record, or a step, that has so many values for that shape."""
-    return where.error(index, key, f"has {_counted(size)}, and shape {list(shape)} takes {math.prod(shape):,}")
-
-
-def _counted(size: int) -> str:
-    return "1 value" if size == 1 else f"{size:,} values"
+    return where.error(index, key, f"has {counted(size)}, and shape {list(shape)} takes {math.prod(shape):,}")
 
 
 def _filled(column: WireColumn, default: Array, size: int) -> pa.Array:
@@ -215,7 +211,7 @@ class ElementsReader:
         return self.part(columns, where).rows()
 
     def _uneven(self, index: int, size: int, where: Where) -> Exception:
-        return where.error(index, self.key, f"has {_counted(size)}, which make no elements of shape {list(self.shape)}")
+        return where.error(index, self.key, f"has {counted(size)}, which make no elements of shape {list(self.shape)}")
 
 
 class SparseReader:
@@ -272,7 +268,7 @@ class SparseReader:
         return self.part(columns, where).rows()
 
     def _uneven(self, row: int, key: str, places: int, values: int, where: Where) -> Exception:
-        reason = f"has {_counted(values)}, and {key!r}, which tells their places, has {places:,}"
+        reason = f"has {counted(values)}, and {key!r}, which tells their places, has {places:,}"
         return where.error(row, self.value_key, reason)
 
 

@@ -77,6 +77,15 @@ def with_first_error(block: RecordBlock, read: Callable[[RecordBlock], Read]) ->
     raise found
 
 
+def counted(number: int, noun: str = "value") -> str:
+    """A number of things, in words.
+
+    >>> counted(1), counted(2000, "element")
+    ('1 value', '2,000 elements')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def wrong_kind(found: str, dtype: str) -> str:
     """What is wrong with values of a kind where a spec says a type."""
     return f"has {found} values, and {dtype} is asked for"

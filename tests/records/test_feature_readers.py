@@ -108,11 +108,11 @@ def test_each_feature_reads_its_key_and_none_where_it_is_missing(feature, stored
         (ClassLabel(names=["x"]), 1.5, "has float values, and int64 or bytes values are asked for"),
         (Value("int64"), [1, 2], "has 2 values, and .* is one value"),
         (Value("int64"), Feature("int64", []), "has 0 values, and .* is one value"),
-        (List(Value("int64"), length=2), [1], "has 1 values, and 2 are asked for"),
+        (List(Value("int64"), length=2), [1], "has 1 value, and 2 are asked for"),
         (List(Value("int8")), [1, 2, 300], "300 .* is no int8"),
         (Array2D((2, 2), "int64"), [1, 2, 3], "has 3 values, which make no elements of 2"),
         (Array2D((2, 2), "int64"), [1, 2], "has 2 values, and 4 are asked for"),
-        (Array2D((None, 2), "int64"), [1], "has 1 values, which make no elements of 2"),
+        (Array2D((None, 2), "int64"), [1], "has 1 value, which make no elements of 2"),
         (List(List(Value("int64"))), [1], "is no feature list"),
     ],
     ids=str,
@@ -146,7 +146,7 @@ def test_lists_of_dicts_take_lists_of_their_fields():
         None,
         [{"b": 3, "c": None}],
     ]
-    with pytest.raises(ExampleError, match="'a/c' has 1 elements, where others of the same list have 2"):
+    with pytest.raises(ExampleError, match="'a/c' has 1 element, where others of the same list have 2"):
         read(feature, encode_example({"a/b": [1, 2], "a/c": [0.0, 1.0]}))
 
 
