@@ -236,7 +236,7 @@ def _merged_lists(lists: Mapping[bytes, tuple[Entries, _StepsByKind]], walked: W
                 parts.setdefault(kind, []).append(usual)
         for kind, rows in by_key.get(key, {}).items():
             parts.setdefault(kind, []).append(_walked_steps(kind, rows, len(odd)))
-        merged = {kind: part[0].and_others(part[1]) if part[1:] else part[0] for kind, part in parts.items()}
-        firsts_of = {kind: int(np.argmax(steps.present)) for kind, steps in merged.items()}
+        merged: _StepsByKind = {kind: part[0].and_others(part[1]) if part[1:] else part[0] for kind, part in parts.items()}
+        firsts_of: dict[Kind | None, int] = {kind: int(np.argmax(steps.present)) for kind, steps in merged.items()}
         columns[key] = {kind: merged[kind].column() for kind in sorted(merged, key=firsts_of.__getitem__)}
     return columns

@@ -132,7 +132,9 @@ def merged_columns(features: Mapping[bytes, MapFeature], walked: WalkedRows, odd
             by_key.setdefault(key, {})[number] = feature
     firsts = first_places({key: feature.entries for key, feature in features.items()}, walked, odd)
     for key in sorted(firsts, key=firsts.__getitem__):
-        groups = {group.kind: group for group in features[key].groups} if key in features else {}
+        groups: dict[Kind | None, FeatureGroup] = {}
+        if key in features:
+            groups.update((group.kind, group) for group in features[key].groups)
         rows = by_key.get(key, {})
         kinds: dict[Kind | None, int] = {}
         for kind, group in groups.items():
