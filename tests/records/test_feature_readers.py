@@ -221,7 +221,7 @@ COLUMNS = {
 }
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(data=st.data(), names=st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=4, unique=True))
 def test_what_was_written_of_features_is_read_back_by_them(data, names):
     features = Features({name: COLUMNS[name][0] for name in names})

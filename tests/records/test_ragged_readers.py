@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ExampleError
@@ -33,6 +33,7 @@ def encoded(rows, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=40)
 @given(table=tables)
 def test_rows_come_back_however_they_are_told(way, table):
     table = [whole(rows, way) for rows in table]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.records.example_encoding import encode_example
@@ -38,6 +38,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize(("key", "dtype"), [("i", "int64"), ("f", "float32"), ("s", "string")])
+@settings(max_examples=40)
 @given(rows=st.lists(features, max_size=6))
 def test_a_block_gives_what_its_records_give_alone(key, dtype, rows):
     for row in rows:
@@ -50,6 +51,7 @@ def test_a_block_gives_what_its_records_give_alone(key, dtype, rows):
     assert all(same(one, parser.parse(record)[key]) for one, record in zip(many, data, strict=True))
 
 
+@settings(max_examples=40)
 @given(rows=st.lists(features, max_size=6))
 def test_lists_of_a_block_are_those_of_its_records(rows):
     data = [encode_example(row) for row in rows]
@@ -61,6 +63,7 @@ def test_lists_of_a_block_are_those_of_its_records(rows):
         assert all(same(many[key][number], alone[key]) for key in specs)
 
 
+@settings(max_examples=40)
 @given(rows=st.lists(features, max_size=6), is_sorted=st.booleans())
 def test_sparse_values_of_a_block_are_those_of_its_records(rows, is_sorted):
     for row in rows:
