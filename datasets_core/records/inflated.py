@@ -163,10 +163,11 @@ class Inflated:
             count += len(part)
             if count == size:  # and perhaps more of this byte: the next call goes on here
                 self._object, self._input = state, state.unconsumed_tail + self._input[place + 1 :]
+                self._has_begun = True
                 return b"".join(parts)
         kind = self._compression.lower()
         reason = f"the {kind} data are damaged ({error})"
-        if not self._has_begun:
+        if not self._has_begun and not count:
             reason = f"bytes that are no {kind} follow its end" if self._is_first_done else f"it does not begin as {kind} does"
         self._failure = self._fault(f"damaged {kind}", reason)
         return b"".join(parts)
