@@ -8,8 +8,9 @@ import re
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.live_marks import unpacked
@@ -21,6 +22,7 @@ from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
 from datasets_core.files import is_http, is_url
 from datasets_core.meta.extensions import RECORD_INDEX
+from datasets_core.meta.row_blocks import Ints
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.record_frames import damaged, scan
 from datasets_core.records.record_index import INDEX_ADVICE, RecordIndex, index_of
@@ -29,7 +31,8 @@ from datasets_core.store.index_cache import IndexCache
 from datasets_core.stream.block_files import FileIndex
 
 from ._block_source import BlockSource
-from ._tfrecord_reading import Groups, RecordReading, Rows
+from ._tfrecord_reading import BLOCK_BYTES, RecordReading
+from ._tfrecord_rows import Rows, is_enough
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +69,53 @@ def is_there(path: str | RemoteFile, dl_manager: Any = None) -> bool:
     except DatasetsCoreError:
         return False
     return True
+
+
+class Groups(NamedTuple):
+    """The runs of records that are the blocks of a file: those that begin in one stretch of it.
+
+    Attributes:
+        starts: the byte at which each run begins.
+        rows: its records.
+        size: the bytes of the file.
+    """
+
+    starts: Ints
+    rows: Ints
+    size: int
+
+    @classmethod
+    def of(cls, offsets: Ints, size: int) -> Groups:
+        """Those of a file whose records begin at these bytes.
+
+        >>> Groups.of(np.array([0, 100, 300_000]), 300_050).rows.tolist()
+        [2, 1]
+        """
+        stretches = offsets // BLOCK_BYTES
+        firsts = np.flatnonzero(np.diff(stretches, prepend=-1))
+        return cls(offsets[firsts], np.diff(firsts, append=len(offsets)), size)
+
+    @property
+    def sizes(self) -> Ints:
+        """The bytes of each run."""
+        return np.diff(self.starts, append=self.size)
+
+    @property
+    def first_ones(self) -> int:
+        """How many of the runs hold the records that tell the columns; see `is_enough`."""
+        ends = zip(np.cumsum(self.rows).tolist(), np.cumsum(self.sizes).tolist(), strict=True)
+        return next((count for count, (rows, size) in enumerate(ends, 1) if is_enough(rows, size)), len(self.rows))
+
+    def to_bytes(self) -> bytes:
+        """All of it, to be kept."""
+        return np.concatenate([[self.size], self.starts, self.rows]).astype("<i8").tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Groups:
+        """What `to_bytes` gave."""
+        numbers = np.frombuffer(data, "<i8").astype(np.int64)
+        starts, rows = np.split(numbers[1:], 2)
+        return cls(starts, rows, int(numbers[0]))
 
 
 class Told:

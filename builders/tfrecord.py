@@ -8,44 +8,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import Reread
-from datasets_core.building.live_marks import Mark, TextFile, unpacked
+from datasets_core.building.live_marks import Mark
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.schema import Features
-from datasets_core.fetch.range_file import LocalRanges
 from datasets_core.meta.extensions import COMPRESSION, RECORD_INDEX, extensions, is_bare_shard
-from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.records.example_inference import join_types
-from datasets_core.records.feature_specs import as_specs
-from datasets_core.records.framing import TAIL_BYTES
-from datasets_core.records.inflated import checked_compression
-from datasets_core.records.record_block import RecordBlock
-from datasets_core.records.record_frames import frame_offsets
-from datasets_core.records.record_index import index_of
+from datasets_core.meta.row_blocks import Ints, RowBlocks
 from datasets_core.redact import redact
 from datasets_core.store.fingerprint import Hasher
 
 from ._schemas import empty_batch, repeated
 from ._source import Source
 from ._tables import FileBuilder
-from ._tfrecord_reading import BLOCK_BYTES, SNIFFED_BYTES, Groups, RecordReading, Rows, kind_of_compression
 
 if TYPE_CHECKING:
+    from datasets_core.records.record_block import RecordBlock
     from datasets_core.stream.block_files import BlockFile
+
+    from ._tfrecord_reading import RecordReading
+    from ._tfrecord_rows import Rows
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".tfrecord": {}, ".tfrecords": {}, ".tfrec": {}}
 
 _MESSAGES = (None, "example", "sequence_example", "bytes")
-_BUILD_BYTES = 4 << 20  # of records that a build reads at once
 _ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".rar", ".7z"})
 
 
@@ -76,22 +68,31 @@ class TfRecordConfig(BuilderConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.compression is None:
-            self.compression = self.compression_type
-        if self.spec is not None:
-            self.spec = as_specs(self.spec, of="features" if self.sequence_spec is None else "context_features")
-        if self.sequence_spec is not None:
-            self.sequence_spec = as_specs(self.sequence_spec, of="sequence_features")
+        if self.spec is not None or self.sequence_spec is not None:
+            self._check_specs()
         if self.message not in _MESSAGES:
             known = ", ".join(map(repr, _MESSAGES[1:]))
             raise ConfigurationError(f"message={self.message!r} is no kind of record. Give {known}, or None: the records tell.")
-        self.compression = checked_compression(self.compression)
+        if self.compression is None:
+            self.compression = self.compression_type
+        if self.compression is not None:
+            from datasets_core.records.inflated import checked_compression  # 10 ms that others do without
+
+            self.compression = checked_compression(self.compression)
         if isinstance(self.columns, str):
             raise ConfigurationError(f"columns={self.columns!r} is a text. Pass a list of names.")
         if self.columns is not None:
             self.columns = list(self.columns)
             if (twice := repeated(self.columns)) is not None:
                 raise ConfigurationError(f"columns= names {twice!r} twice. Name each column once.")
+
+    def _check_specs(self) -> None:
+        from datasets_core.records.feature_specs import as_specs  # as above
+
+        if self.spec is not None:
+            self.spec = as_specs(self.spec, of="features" if self.sequence_spec is None else "context_features")
+        if self.sequence_spec is not None:
+            self.sequence_spec = as_specs(self.sequence_spec, of="sequence_features")
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
         """See `BuilderConfig.create_config_id`: specs are told by what they say, whoever's objects they are."""
@@ -113,18 +114,27 @@ class TfRecord(FileBuilder):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._groups: dict[str, Groups | None] = {}  # of records, in what was read
+        self._places: dict[str, tuple[Ints, int] | None] = {}  # where the records begin in what was read, and where they end
         config = self.config
         is_own = config.spec is not None or config.sequence_spec is not None or config.message == "bytes"
-        given = config.features if is_own else self.info.features  # what is recorded was read in another way
+        self._given = config.features if is_own else self.info.features  # what is recorded was read in another way
+        if is_own or (config.columns is not None and self._given is not None):
+            self.info.features = self.reading.told
+
+    @cached_property
+    def reading(self) -> RecordReading:
+        """How records are read."""
+        from ._tfrecord_reading import RecordReading  # 30 ms that a dataset which stands does without
+
+        config = self.config
         columns = None if config.columns is None else tuple(config.columns)
-        told = (config.spec, config.sequence_spec, given, config.message, columns, config.verify, config.compression)
-        self.reading = RecordReading(*told)
-        if (features := self.reading.told) is not None:
-            self.info.features = features
+        told = (config.spec, config.sequence_spec, self._given, config.message, columns, config.verify, config.compression)
+        return RecordReading(*told)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         """See `FileBuilder.join_types`: one value in some records, and several in others, are lists."""
+        from datasets_core.records.example_inference import join_types  # as above
+
         return join_types(a, b)
 
     # -- files ---------------------------------------------------------------------------------------------------------
@@ -144,7 +154,7 @@ class TfRecord(FileBuilder):
     def _split_generators(self, dl_manager: Any) -> list[Any]:
         splits = super()._split_generators(dl_manager)
         if not getattr(dl_manager, "is_streaming", False):  # a stream looks for indexes when it is made
-            from ._tfrecord_blocks import index_beside, is_there  # 20 ms that a dataset which stands does without
+            from ._tfrecord_blocks import index_beside, is_there  # as above
 
             for split, names in zip(splits, self._named().values(), strict=True):
                 files = split.gen_kwargs["files"]
@@ -160,30 +170,29 @@ class TfRecord(FileBuilder):
         """See `FileBuilder.block_files`: where the first file has an index beside it."""
         if not asked.get("files") or "dl_manager" in asked or not self._may_have_indexes(asked["names"]):
             return None
-        from ._tfrecord_blocks import RecordBlocks  # 20 ms that a build does without
+        from ._tfrecord_blocks import RecordBlocks  # as above
 
         found = RecordBlocks.of(asked["files"], asked["names"], self.reading)
         return list(found) if found[0].is_indexed() else None
 
     def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
         """See `Hooks.file_blocks`: as a stream finds them, of files that were just read."""
-        known, self._groups = self._groups, {}
-        found = [known.get(os.fspath(path)) for path in gen_kwargs["files"]]
+        known, self._places = self._places, {}
         if not gen_kwargs.get("is_indexed"):
             return None
-        parts = [RowBlocks.of(each.rows, each.sizes, file_count=1) for each in found if each is not None]
+        from ._tfrecord_blocks import Groups  # as above
+
+        found = [known.get(os.fspath(path)) for path in gen_kwargs["files"]]
+        groups = [Groups.of(*places) for places in found if places is not None]
+        parts = [RowBlocks.of(each.rows, each.sizes, file_count=1) for each in groups]
         return RowBlocks.joined(parts) if len(parts) == len(found) else None
 
     def num_rows_of(self, gen_kwargs: dict[str, Any]) -> int | None:
-        """See `FileBuilder.num_rows_of`: of a file on this disk the records are counted, by their heads where it is plain."""
+        """See `FileBuilder.num_rows_of`: of a file on this disk the records are counted."""
+        from ._tfrecord_rows import num_records  # as above
+
         (path,), (name,) = gen_kwargs["files"], gen_kwargs["names"]
-        if not isinstance(path, str) or "dl_manager" in gen_kwargs:
-            return None
-        with closing(LocalRanges(path, name=name)) as ranges:
-            (head,) = ranges.read([(0, min(SNIFFED_BYTES, ranges.version().size))])
-            if not (self.config.compression or kind_of_compression(bytes(head))):
-                return len(index_of(ranges, name))
-        return sum(len(block) for block, _ in self.reading.blocks(Source(path, name), None, _BUILD_BYTES))
+        return num_records(self.reading, path, name) if isinstance(path, str) and "dl_manager" not in gen_kwargs else None
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
@@ -194,6 +203,8 @@ class TfRecord(FileBuilder):
         dl_manager: Any = None,
         is_indexed: bool = False,
     ) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
+        from ._tfrecord_rows import Rows  # as above
+
         rows, first = Rows(self.reading, self.known_schema), None
         for number, (path, name) in enumerate(zip(files, names, strict=True)):
             for source in self._reached(path, name, dl_manager):
@@ -209,47 +220,17 @@ class TfRecord(FileBuilder):
             yield (len(files) - 1, 0), empty_batch(self.reading.told.arrow_schema)
 
     def _batches(self, source: Source, rows: Rows) -> Iterator[tuple[pa.RecordBatch, RecordBlock]]:
-        """The rows of a file with their records; how these lie in it is kept for `file_blocks`."""
-        offsets: list[Any] = []
-        is_plain, end = True, 0
-        for block, file in self.reading.blocks(source, None, _BUILD_BYTES):
-            is_plain &= not file.compression
-            offsets.append(frame_offsets(block))
-            end = block.offset + int(block.stops[-1]) + TAIL_BYTES
-            for batch in rows.of(block):
-                yield batch, block
-        self._groups[source.path] = Groups.of(np.concatenate(offsets or [np.zeros(0, np.int64)]), end) if is_plain else None
+        """The rows of a file with their records; where these begin and end is kept for `file_blocks`."""
+        self._places[source.path] = yield from rows.of_file(source)
 
     def read_live(
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
         """See `FileBuilder.read_live`."""
-        known = schema if mark is None or not mark.at else _told_by(mark)
-        rows = Rows(self.reading, known)
-        with closing(self.reading.blocks(source, mark, BLOCK_BYTES)) as found:
-            begun: list[tuple[RecordBlock, TextFile]] = []
-            failure = None
-            if known is None and not rows.is_told:
-                begun, failure = rows.begun(found)
-            for block, file in chain(begun, () if failure else found):
-                told: Mark | None = Mark(block.offset, block.offset + BLOCK_BYTES, rows.packed, file)
-                for batch in rows.fitted(block):
-                    yield batch, told
-                    told = None
-            if failure is not None:
-                raise failure
+        from ._tfrecord_rows import live_rows  # as above
+
+        return live_rows(self.reading, source, schema, mark)
 
 
 def _is_index(name: str) -> bool:
     return next(extensions(name), "") == RECORD_INDEX
-
-
-def _told_by(mark: Mark) -> pa.Schema | None:
-    """The columns that were known where a mark stands.
-
-    Raises:
-        ValueError: it is no mark of such a file.
-    """
-    if mark.reader is not None and not isinstance(mark.reader, str):
-        raise ValueError(f"no mark of a TFRecord file: {mark.reader!r}")
-    return unpacked(mark.reader)

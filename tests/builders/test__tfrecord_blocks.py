@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasets_core.builders._tfrecord_blocks import index_beside
-from datasets_core.builders._tfrecord_reading import BLOCK_BYTES, Groups
+from datasets_core.builders._tfrecord_blocks import Groups, index_beside
+from datasets_core.builders._tfrecord_reading import BLOCK_BYTES
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,6 +8,8 @@ import io
 import json
 import os
 import pickle
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -497,3 +499,13 @@ def test_images_are_decoded(files: Any, load: Any) -> None:
     for streaming in (False, True):
         (row,) = load(paths, features=features, streaming=streaming)
         assert (row["image"].size, row["image"].getpixel((0, 0)), row["label"]) == ((4, 3), (9, 0, 0), 1)
+
+
+def test_a_dataset_that_stands_is_read_without_what_reads_records(files: Any, load: Any, tmp_path: Path) -> None:
+    (path,) = files(a=DATA)
+    load([path])
+    call = f"load_dataset('tfrecord', data_files=[{path!r}], split='train', cache_dir={str(tmp_path / 'cache')!r})"
+    code = f"import sys\nfrom datasets_core import load_dataset\nassert {call}[3]['id'] == 3\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert "datasets_core.builders.tfrecord" in done.stdout.split()
+    assert "datasets_core.records.example_columns" not in done.stdout.split()

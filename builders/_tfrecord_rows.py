@@ -1,0 +1,236 @@
+"""The rows of records as they are read: what is known of their columns grows, and rows that were given keep their types."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import chain
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.building.live_marks import Mark, TextFile, packed, unpacked
+from datasets_core.errors import DatasetsCoreError, ExampleError, FileFormatError
+from datasets_core.fetch.range_file import LocalRanges
+from datasets_core.meta.row_blocks import Ints
+from datasets_core.records.framing import TAIL_BYTES
+from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.record_frames import frame_offsets
+from datasets_core.records.record_index import index_of
+
+from ._source import Source
+from ._tfrecord_reading import BLOCK_BYTES, SNIFFED_BYTES, RecordReading, kind_of_compression
+
+T = TypeVar("T")
+
+_HEAD_ROWS, _HEAD_BYTES, _MOST_HEAD_BYTES = 100, 1 << 17, 8 << 20  # of a stream, that tell the columns
+_BUILD_BYTES = 4 << 20  # that are read at once where nobody waits for the first rows
+_NOTHING = pa.schema([])
+_GIVE = "Give features= or spec= with all columns, or leave streaming=True out"
+
+
+class Rows:
+    """The rows of records, and what is known of their columns.
+
+    Args:
+        reading: how records are read.
+        known: the columns, as far as they are known before.
+        columns: of those that are wanted, the ones to be read; None: all.
+
+    Attributes:
+        schema: the columns as records told them so far, each of the narrowest type that holds all values; None where none did,
+            or none has to.
+        is_widened: rows were seen whose types are too narrow for those behind them.
+    """
+
+    def __init__(self, reading: RecordReading, known: pa.Schema | None = None, *, columns: Sequence[str] | None = None) -> None:
+        self._reading, self._reader = reading, reading.reader(columns)
+        self.is_told = reading.told is not None
+        self.schema = None if self.is_told else known
+        self.is_widened = False
+        self._packed: tuple[pa.Schema | None, str | None] = None, None
+
+    @property
+    def packed(self) -> str | None:
+        """The columns as a short text, for who goes on from here."""
+        if self._packed[0] is not self.schema:
+            self._packed = self.schema, packed(self.schema)
+        return self._packed[1]
+
+    def of(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
+        """The rows of a block; of one with a record that is none, those before it come before the error.
+
+        Raises:
+            ExampleError: a record is no such message, or not of the features that are asked for.
+        """
+        try:
+            batch = self._reader.read(block, self.schema)
+        except ExampleError as error:
+            good = 0 if error.record is None else error.record - block.first
+            if not 0 < good < len(block):
+                raise
+            yield from self.of(block[:good])
+            raise
+        if not self.is_told and not batch.schema.equals(self.schema or _NOTHING):
+            self.is_widened |= _changed(self.schema, batch.schema) is not None
+            self.schema = batch.schema
+        yield batch
+
+    def of_file(self, source: Source) -> Generator[tuple[pa.RecordBatch, RecordBlock], None, tuple[Ints, int] | None]:
+        """The rows of a file with their records; and, when all came, where these begin, and end; None where it is packed."""
+        is_plain, starts, end = True, [np.zeros(0, np.int64)], 0
+        for block, file in self._reading.blocks(source, None, _BUILD_BYTES):
+            is_plain &= not file.compression
+            starts.append(frame_offsets(block))
+            end = block.offset + int(block.stops[-1]) + TAIL_BYTES
+            for batch in self.of(block):
+                yield batch, block
+        return (np.concatenate(starts), end) if is_plain else None
+
+    def fitted(self, block: RecordBlock, *, adds: bool = True) -> Iterator[pa.RecordBatch]:
+        """The rows of a block with the types of those before them, which were given: others are an error behind all that fit.
+
+        Args:
+            block: the records.
+            adds: there may be more columns than were known.
+
+        Raises:
+            ExampleError: as `of`; or a record has other types.
+        """
+        known = self.schema
+        for batch in self.of(block):
+            key = None if self.is_told else _changed(known, batch.schema, adds=adds)
+            if key is None:
+                yield batch
+                continue
+            good = self._good(block, known, adds=adds)
+            self.schema = known
+            if good:
+                yield from self.of(block[:good])
+            kind = batch.schema.field(key).type
+            there = "in none of" if known is None or key not in known.names else f"{known.field(key).type} in"
+            reason = f"is {kind}, and {there} the records that told the columns"
+            raise ExampleError(block.name, reason, record=block.first + good, key=key, advice=_GIVE)
+
+    def _good(self, block: RecordBlock, known: pa.Schema | None, *, adds: bool) -> int:
+        """How many of the first records of a block have the types that are known."""
+        low, high = 0, len(block)
+        while high - low > 1:
+            middle = (low + high) // 2
+            found = self._reader.read(block[low:middle], known)
+            low, high = (middle, high) if _changed(known, found.schema, adds=adds) is None else (low, middle)
+        return low
+
+    def begun(self, blocks: Iterator[tuple[RecordBlock, T]]) -> tuple[list[tuple[RecordBlock, T]], DatasetsCoreError | None]:
+        """Learn the columns from the first records: their blocks, and the error that came before there were enough of them.
+
+        Raises:
+            FileFormatError: they have none of a column that is wanted.
+        """
+        taken: list[tuple[RecordBlock, T]] = []
+        rows = size = 0
+        try:
+            for block, beside in blocks:
+                taken.append((block, beside))
+                for _ in self.of(block):
+                    pass
+                rows, size = rows + len(block), size + block.num_bytes
+                if is_enough(rows, size):
+                    break
+        except DatasetsCoreError as error:
+            return taken, error
+        finally:
+            self.is_widened = False  # no row was given
+        if taken:
+            self.check(taken[0][0], "its first records")
+        return taken, None
+
+    def check(self, block: RecordBlock, where: str) -> None:
+        """See that records have the columns that are wanted.
+
+        Args:
+            block: some of the records, whose columns the message names.
+            where: which these are.
+
+        Raises:
+            FileFormatError: one is in none of them.
+        """
+        found = [] if self.schema is None else self.schema.names
+        missing = [name for name in self._reading.columns or () if name not in found]
+        if missing and not self.is_told:
+            known = ", ".join(map(repr, replace(self._reading, columns=None).reader().read(block).schema.names))
+            reason = f"{where} have no feature {missing[0]!r}"
+            raise FileFormatError(block.name, reason, advice=f"Choose columns= among {known}, or give features= or spec= too")
+
+
+def _changed(known: pa.Schema | None, found: pa.Schema, *, adds: bool = True) -> str | None:
+    """The first column that has another type than was known of it; not one that was known to have no values at all.
+
+    Args:
+        known: what was known.
+        found: the columns, at least those that were known.
+        adds: a column that was not known is none of those.
+    """
+    types = {} if known is None else {field.name: field.type for field in known}
+    for field in found:
+        before = types.get(field.name)
+        is_other = not adds if before is None else field.type != before and not (adds and _is_empty(before))
+        if is_other:
+            return str(field.name)
+    return None
+
+
+def _is_empty(kind: pa.DataType) -> bool:
+    """Whether nothing has such a type but null and empty lists."""
+    return bool(pa.types.is_null(kind)) or (pa.types.is_list(kind) and _is_empty(kind.value_type))
+
+
+def is_enough(rows: int, num_bytes: int) -> bool:
+    """Whether so many records tell the columns: some hundred or more, unless they are large."""
+    return num_bytes >= _HEAD_BYTES and (rows >= _HEAD_ROWS or num_bytes >= _MOST_HEAD_BYTES)
+
+
+def live_rows(
+    reading: RecordReading, source: Source, schema: pa.Schema | None, mark: Mark | None
+) -> Generator[tuple[pa.RecordBatch, Mark | None]]:
+    """The rows of a file as a stream gives them: see `FileBuilder.read_live`."""
+    known = schema if mark is None or not mark.at else _told_by(mark)
+    rows = Rows(reading, known)
+    with closing(reading.blocks(source, mark, BLOCK_BYTES)) as found:
+        begun: list[tuple[RecordBlock, TextFile]] = []
+        failure = None
+        if known is None and not rows.is_told:
+            begun, failure = rows.begun(found)
+        for block, file in chain(begun, () if failure else found):
+            told: Mark | None = Mark(block.offset, block.offset + BLOCK_BYTES, rows.packed, file)
+            for batch in rows.fitted(block):
+                yield batch, told
+                told = None
+        if failure is not None:
+            raise failure
+
+
+def _told_by(mark: Mark) -> pa.Schema | None:
+    """The columns that were known where a mark stands.
+
+    Raises:
+        ValueError: it is no mark of such a file.
+    """
+    if mark.reader is not None and not isinstance(mark.reader, str):
+        raise ValueError(f"no mark of a TFRecord file: {mark.reader!r}")
+    return unpacked(mark.reader)
+
+
+def num_records(reading: RecordReading, path: str, name: str) -> int:
+    """How many records a file on this disk has: by their heads where it is plain, else all of it is undone.
+
+    Raises:
+        DamagedRecordError: one of them is damaged, as far as that is seen.
+    """
+    with closing(LocalRanges(path, name=name)) as ranges:
+        (head,) = ranges.read([(0, min(SNIFFED_BYTES, ranges.version().size))])
+        if not (reading.compression or kind_of_compression(bytes(head))):
+            return len(index_of(ranges, name))
+    return sum(len(block) for block, _ in reading.blocks(Source(path, name), None, _BUILD_BYTES))
