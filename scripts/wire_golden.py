@@ -116,7 +116,7 @@ def _places(junk: bytes) -> dict[str, bytes]:
 
 def _longer() -> dict[str, bytes]:
     """Examples with numbers in more bytes than they need."""
-    found = {}
+    found: dict[str, bytes] = {}
     value = forms.ints(5)
     entry = forms.field(1, b"a") + forms.field(2, value)
     for more in (1, 3, 4, 5, 8, 9, 10):
@@ -281,7 +281,7 @@ def _sequences() -> dict[str, bytes]:
 
 def main() -> None:
     """Asks protobuf and TensorFlow about each form, and writes what they say."""
-    told = {"example": {}, "sequence_example": {}}
+    told: dict[str, dict[str, Any]] = {"example": {}, "sequence_example": {}}
     for name, data in _examples().items():
         tensorflow = {key: _by_tensorflow(data, key) for key in KEYS}
         told["example"][name] = {

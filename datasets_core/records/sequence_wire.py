@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.records.record_block import Ints, RecordBlock
-from datasets_core.records.wire import Kind, RawFeature, RawFeatures, RawLists, Rules, raw_sequence_example
+from datasets_core.records.wire import Rules, raw_sequence_example
 from datasets_core.records.wire_columns import decode_maps, first_places, is_small, merged_columns, wanted_entries
 from datasets_core.records.wire_entries import Entries
+from datasets_core.records.wire_features import Kind, RawFeature, RawFeatures, RawLists
 from datasets_core.records.wire_lists import feature_groups
 from datasets_core.records.wire_spans import Spans, first_fields, repeated_fields
 from datasets_core.records.wire_values import (

@@ -9,8 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from datasets_core.records.record_block import RecordBlock
-from datasets_core.records.wire import Kind, RawFeature, Rules, raw_example
+from datasets_core.records.wire import Rules, checked_rules, raw_example
 from datasets_core.records.wire_entries import Entries, scan_entries
+from datasets_core.records.wire_features import Kind, RawFeature
 from datasets_core.records.wire_lists import FeatureGroup, feature_groups
 from datasets_core.records.wire_spans import Spans, first_fields
 from datasets_core.records.wire_values import (
@@ -96,7 +97,7 @@ class MapFeature:
 def wanted_entries(wire: WireBytes, maps: Spans, keys: Collection[bytes] | None, rules: Rules) -> dict[bytes, Entries]:
     """The entries of maps under the keys that are wanted; maps with a key that the rules refuse become odd."""
     found = scan_entries(wire, maps)
-    if rules == "protobuf":
+    if checked_rules(rules) == "protobuf":
         for key, entries in found.items():
             if not _is_text(key):
                 maps.odd[entries.values.which] = True

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.records.record_block import Ints
-from datasets_core.records.wire import KINDS, Kind
+from datasets_core.records.wire_features import KINDS, Kind
 from datasets_core.records.wire_spans import Spans, repeated_fields
 from datasets_core.records.wire_values import arrow_numbers, every, offsets_of
 from datasets_core.records.wire_words import Octets, WireBytes, read_lengths, read_many, read_single

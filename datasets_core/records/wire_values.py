@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.records.record_block import Ints
-from datasets_core.records.wire import Kind, RawFeature
+from datasets_core.records.wire_features import Kind, RawFeature
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 

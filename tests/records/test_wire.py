@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from datasets_core.errors import ExampleError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, ExampleError
 from datasets_core.records import Feature, decode_example, decode_sequence_example
 from datasets_core.records.wire import Walked, WalkedLists, walk_example, walk_sequence_example
 from tests.records import wire_forms as forms
@@ -156,3 +156,11 @@ def test_an_error_names_file_record_and_place() -> None:
         walk_example(data, name="a.tfrecord", record=7)
     error = pickle.loads(pickle.dumps(caught.value))
     assert (error.path, error.record) == ("a.tfrecord", 7)
+
+
+def test_messages_that_are_no_bytes_and_rules_that_there_are_not_are_refused() -> None:
+    assert decode_example(memoryview(forms.example([(b"a", forms.ints(1))]))) == {"a": Feature("int64", [1])}  # type: ignore[arg-type]
+    with pytest.raises(ArgumentTypeError, match="bytes, not str"):
+        decode_example("abc")  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="Choose one of 'protobuf', 'tensorflow'"):
+        decode_example(b"", rules="tf")  # type: ignore[arg-type]
