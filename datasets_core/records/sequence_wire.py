@@ -61,6 +61,7 @@ def decode_sequence_examples(
     >>> lists[b"t"]["bytes"].lists.to_pylist()
     [[[b'a', b'']], [[b'a', b'']]]
     """
+    keys, list_keys = (wanted if wanted is None else frozenset(wanted) for wanted in (keys, list_keys))
     if is_small(block):
         odd = np.ones(len(block), np.bool_)
         rows = _walked(block, range(len(block)), keys, list_keys, rules)

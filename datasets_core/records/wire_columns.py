@@ -52,6 +52,7 @@ def decode_examples(block: RecordBlock, keys: Collection[bytes] | None = None, *
     >>> decode_examples(block)[b"age"]["int64"].lists.to_pylist()
     [[7], [42]]
     """
+    keys = keys if keys is None else frozenset(keys)
     if is_small(block):
         return merged_columns({}, _walked(block, range(len(block)), keys, rules), np.ones(len(block), np.bool_))
     wire = WireBytes(block)
