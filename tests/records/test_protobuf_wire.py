@@ -29,3 +29,23 @@ def test_broken_fields_are_refused_at_every_place(junk: bytes) -> None:
     for data in (junk + flat, flat + junk, forms.example([(b"a", junk)]), forms.field(1, junk)):
         with pytest.raises(Malformed):
             protobuf_example(data, None)
+
+
+PLACES = {
+    "message": lambda groups: (groups, 100),
+    "features": lambda groups: (forms.field(1, groups), 99),
+    "entry": lambda groups: (forms.field(1, forms.field(1, groups)), 98),
+    "feature": lambda groups: (forms.example([(b"a", groups)]), 97),
+    "list": lambda groups: (forms.example([(b"a", forms.field(3, groups))]), 96),
+    "feature list": lambda groups: (forms.sequence_example([], [(b"a", groups)]), 97),
+    "step": lambda groups: (forms.sequence_example([], [(b"a", forms.field(1, groups))]), 96),
+    "list of a step": lambda groups: (forms.sequence_example([], [(b"a", forms.field(1, forms.field(3, groups)))]), 95),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_messages_and_groups_nest_as_deep_as_protobuf_reads_them(place: str) -> None:
+    _, deepest = PLACES[place](b"")
+    protobuf_sequence_example(PLACES[place](b"\x3b" * deepest + b"\x3c" * deepest)[0], None, None)
+    with pytest.raises(Malformed, match="more than 100 deep"):
+        protobuf_sequence_example(PLACES[place](b"\x3b" * (deepest + 1) + b"\x3c" * (deepest + 1))[0], None, None)
