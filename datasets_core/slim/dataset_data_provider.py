@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError, OutOfRangeError
 from datasets_core.records.record_block import RecordBlock
+from datasets_core.redact import redact
 from datasets_core.slim.data_provider import DataProvider
 from datasets_core.slim.data_sources import get_data_files
 from datasets_core.slim.merged_units import Entry
@@ -26,6 +27,7 @@ _FEWEST, _MOST = 16, 4096  # samples that are taken from the queue, and parsed, 
 _CHUNK_BYTES = 8 << 20
 
 Sample = dict[str, Any]
+BlockDecoder = Callable[[Any, list[str]], Iterable[Sample]]
 Format = Literal["numpy", "torch"]
 
 
@@ -87,6 +89,8 @@ class DatasetDataProvider(DataProvider):
         *,
         format: Format = "numpy",
     ) -> None:
+        reading = dataset, num_readers, reader_kwargs, shuffle, num_epochs
+        self._arguments = *reading, common_queue_capacity, common_queue_min, record_key, seed, scope
         decoder = dataset.decoder
         items = list(_method(decoder, "list_items", "ListItems")())
         if record_key in items:
@@ -109,6 +113,7 @@ class DatasetDataProvider(DataProvider):
             takes_seeds=seed is None,
             made_of={"reader": named(dataset.reader, reader_kwargs)},
         )
+        self._format: Format = format
         self._record_key, self._all_items = record_key, tuple(self._items)
         self._decode_block = _block_decoder(decoder)
         self._shown: Callable[[Any], Any] | None = as_torch if format == "torch" else None
@@ -163,33 +168,23 @@ class DatasetDataProvider(DataProvider):
         stream = self._stream
         self._decoded, self._run = None, min(_MOST, max(_FEWEST, 2 * self._run))
         try:
-            decoded = self._decoding(stream.chunk[stream.at : stream.at + self._run])
+            decoded = _decoded(self._decode_block, stream.chunk[stream.at : stream.at + self._run], self._names)
             sample = next(decoded)
         except Exception:
             return self._alone(stream.chunk[stream.at])
         self._decoded = decoded
         return sample
 
-    def _decoding(self, entries: Sequence[Entry]) -> Iterator[Sample]:
-        """Some samples as they are decoded, up to the first that cannot be."""
-        decoded = iter(self._decode_block(_payloads(entries), self._names))
-        while True:
-            try:
-                sample = next(decoded)
-            except Exception:  # the end, too; it comes again where the sample is decoded alone
-                return
-            yield sample
-
     def _alone(self, entry: Entry) -> Sample:
         """A sample decoded on its own, where it failed among others: its error names its file and its number."""
-        path = str(entry.origin.path)
+        path = redact(str(entry.origin.path))
         try:
             (sample,) = self._decode_block(_payloads([entry], name=path, first=entry.number), self._names)
         except Exception as error:
             self._stream.at += 1
             if isinstance(error, DatasetsCoreError) and path in str(error):
                 raise
-            reason = f"sample {entry.key(self._stream.reader)} cannot be decoded: {error}"
+            reason = f"sample {redact(entry.key(self._stream.reader))} cannot be decoded: {error}"
             raise FileFormatError(path, reason, advice="Mend the sample, or the decoder") from error
         return sample
 
@@ -281,6 +276,10 @@ class DatasetDataProvider(DataProvider):
             self._stream.load(state_dict)
             self._forget()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process a provider goes on where it stood when it was sent there; it reads with its own threads."""
+        return _remade, (type(self), self._arguments, self._format, self.state_dict())
+
     def close(self) -> None:
         """End the threads; nothing is given any more."""
         self._stream.close()
@@ -292,6 +291,12 @@ class DatasetDataProvider(DataProvider):
         self.close()
 
 
+def _remade(kind: Any, arguments: tuple[Any, ...], format: Format, state: dict[str, Any]) -> DatasetDataProvider:
+    made: DatasetDataProvider = kind(*arguments, format=format)
+    made.load_state_dict(state)
+    return made
+
+
 def _payloads(entries: Sequence[Entry], name: str = "records", first: int = 0) -> Any:
     """What is to be decoded of some samples: records as a block of them."""
     payloads = [entry.payload for entry in entries]
@@ -300,9 +305,20 @@ def _payloads(entries: Sequence[Entry], name: str = "records", first: int = 0) -
     return payloads
 
 
-def _block_decoder(decoder: Any) -> Callable[[Any, list[str]], Iterator[Sample]]:
+def _decoded(decode_block: BlockDecoder, entries: Sequence[Entry], names: list[str]) -> Iterator[Sample]:
+    """Some samples as they are decoded, up to the first that cannot be."""
+    decoded = iter(decode_block(_payloads(entries), names))
+    while True:
+        try:
+            sample = next(decoded)
+        except Exception:  # the end, too; an error comes again where its sample is decoded alone
+            return
+        yield sample
+
+
+def _block_decoder(decoder: Any) -> BlockDecoder:
     """What decodes blocks, of whatever has the methods of a decoder."""
-    own: Callable[[Any, list[str]], Iterator[Sample]] | None = getattr(decoder, "decode_block", None)
+    own: BlockDecoder | None = getattr(decoder, "decode_block", None)
     if own is not None:
         return own
     decode = _method(decoder, "decode", "Decode")

@@ -127,7 +127,7 @@ class MergedUnits:
         units: the files.
         make_reader: makes a reader; asked once for each thread.
         num_readers: how many threads there are.
-        samples_ahead: how many samples may wait at hand for each, of which nobody says how large they are.
+        samples_ahead: see `UnitThreads`.
         state: where to go on.
     """
 

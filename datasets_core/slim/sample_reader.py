@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from datasets_core.errors import FileFormatError
+from datasets_core.redact import redact
 
 Position: TypeAlias = Any
 """Where a sample stands in its file: a whole number, a text, or a list of them that begins with what its key says."""
@@ -134,7 +135,7 @@ def no_sample(path: str, position: Position) -> FileFormatError:
         position: where it stood.
     """
     advice = "Load the state with the files that it was saved with"
-    return FileFormatError(path, f"no sample begins at {position}, where a saved state has one", advice=advice)
+    return FileFormatError(redact(str(path)), f"no sample begins at {position}, where a saved state has one", advice=advice)
 
 
 Picked: TypeAlias = dict[str, tuple[Any, SampleBlock, int]]

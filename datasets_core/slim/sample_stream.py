@@ -74,7 +74,9 @@ class SampleStream:
     def _begin(self, state: MergeState) -> None:
         for threads in self._running:
             threads.close()
-        self._merged = MergedUnits(self._units, self._make_reader, self._num_readers, self._capacity, state)
+        few = max(1, self._capacity // 4)  # of what is read one by one: in three places there may be so many besides the queue
+        self._merged = MergedUnits(self._units, self._make_reader, self._num_readers, max(few, self._num_readers), state)
+        self._most = few if type(self.reader).blocks is SampleReader.blocks else 1 << 30
         self._queue: RandomQueue[Entry] | FirstInFirstOut[Entry] = (
             FirstInFirstOut() if self._seed is None else RandomQueue(self._capacity, self._minimum, self._seed)
         )
@@ -126,7 +128,7 @@ class SampleStream:
             if merged.threads.is_lost:
                 self._running[:] = [merged.renew()]
             state = (merged.state(), self._queue.drawn, list(self._queue.entries))
-            found = self._queue.deliver(merged, most)
+            found = self._queue.deliver(merged, min(most, self._most))
             state = state if found else (merged.state(), self._queue.drawn, [])
             self._num_before += len(self.chunk)
             self.chunk, self.at = found, 0

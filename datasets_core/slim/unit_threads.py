@@ -10,6 +10,7 @@ from typing import Any
 
 from datasets_core.errors import DatasetsCoreError, FileFormatError
 from datasets_core.fetch.after_fork import renewed_after_fork
+from datasets_core.redact import redact
 from datasets_core.slim.sample_reader import Position, SampleBlock, SampleReader, no_sample, plain
 from datasets_core.slim.work_units import WorkUnits
 
@@ -41,7 +42,7 @@ class UnitThreads:
         starts: units that were begun before, in their order, each with the position behind which to go on; None for those
             that are read from their beginning.
         next_unit: the first unit that nobody has begun.
-        samples_ahead: how many samples may wait, of which nobody says how large they are.
+        samples_ahead: how many samples may wait in all, of which nobody says how large they are, and one for each thread.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class UnitThreads:
         self._begun = list(starts)[::-1]
         self._next, self._samples_ahead = next_unit, samples_ahead
         self._buffers: dict[int, _Buffer] = {}
-        self._changed = threading.Condition()
+        self._room, self._arrived = _conditions()
         self._threads: list[threading.Thread] = []
         self._weight, self._wanted = 0.0, max(starts, default=-1)
         self._is_begun, self.is_closed, self.is_lost = False, False, False
@@ -64,7 +65,8 @@ class UnitThreads:
 
     def forked(self) -> None:
         """Have locks of this process; the threads are not here."""
-        self._changed, self._threads, self.is_lost = threading.Condition(), [], self._is_begun
+        self._room, self._arrived = _conditions()
+        self._threads, self.is_lost = [], self._is_begun
 
     # -- for whom it reads ---------------------------------------------------------------------------------------------
 
@@ -75,20 +77,20 @@ class UnitThreads:
             unit: which; those that are asked for are at most as many as there are threads.
             waits: until there is something.
         """
-        with self._changed:
+        with self._arrived:
             self._begin()
             if unit > self._wanted:
                 self._wanted = unit
-                self._changed.notify_all()
+                self._room.notify_all()
             buffer = self._buffer(unit)
             while waits and not (buffer.blocks or buffer.is_whole or self.is_closed):
-                self._changed.wait()
+                self._arrived.wait()
             if buffer.blocks:
                 taken = [block for block, _ in buffer.blocks]
                 buffer.blocks.clear()
                 self._weight -= buffer.weight
                 buffer.weight = 0.0
-                self._changed.notify_all()
+                self._room.notify_all()
                 return taken, True, None
             if not buffer.is_whole:
                 return [], not self.is_closed, None
@@ -97,10 +99,11 @@ class UnitThreads:
 
     def close(self) -> None:
         """End the threads, as soon as they are done with what they do."""
-        with self._changed:
+        with self._arrived:
             self.is_closed = True
             self._buffers.clear()
-            self._changed.notify_all()
+            self._room.notify_all()
+            self._arrived.notify_all()
             threads, self._threads = self._threads, []
         if threading.current_thread() in threads:  # collected as garbage in one of them
             return
@@ -125,7 +128,7 @@ class UnitThreads:
 
     def _run(self, reader: SampleReader) -> None:
         while (unit := self._next_unit()) is not None:
-            path = str(self._units.path(unit))
+            path = redact(str(self._units.path(unit)))
             error: BaseException | None = None
             last: list[Position] = []
             try:
@@ -133,10 +136,10 @@ class UnitThreads:
                     return
             except BaseException as found:  # raised by `take`
                 error = found if isinstance(found, DatasetsCoreError) else self._told(reader, path, last, found)
-            with self._changed:
+            with self._arrived:
                 buffer = self._buffer(unit)
                 buffer.error, buffer.is_whole = error, True
-                self._changed.notify_all()
+                self._arrived.notify_all()
             del error
 
     @staticmethod
@@ -150,7 +153,7 @@ class UnitThreads:
 
     def _next_unit(self) -> int | None:
         """The unit to read next, once there is room for what it holds; None where there is nothing more to do."""
-        with self._changed:
+        with self._room:
             while not self.is_closed:
                 if self._begun:
                     return self._begun.pop()
@@ -159,7 +162,7 @@ class UnitThreads:
                 if self._next <= self._wanted or self._weight < len(self._readers):
                     self._next += 1
                     return self._next - 1
-                self._changed.wait()
+                self._room.wait()
             return None
 
     def _read(self, reader: SampleReader, unit: int, last: list[Position]) -> bool:
@@ -183,17 +186,23 @@ class UnitThreads:
         return True
 
     def _put(self, unit: int, block: SampleBlock) -> bool:
-        weight = max(block.num_bytes / _AHEAD_BYTES, 0.0 if block.num_bytes else len(block) / self._samples_ahead)
-        if len(block) == 1:  # read one by one, by a reader to which a sample may be dear
-            weight = max(weight, 1 / self._samples_ahead)
-        with self._changed:
+        weight = block.num_bytes / _AHEAD_BYTES
+        if len(block) == 1 or not block.num_bytes:  # read one by one, where each may be dear, or of unknown size
+            weight = max(weight, len(block) * len(self._readers) / self._samples_ahead)
+        with self._room:
             buffer = self._buffer(unit)
-            while buffer.blocks and self._weight + weight > len(self._readers) and not self.is_closed:
-                self._changed.wait()
+            while buffer.blocks and buffer.weight + weight > 1 and not self.is_closed:
+                self._room.wait()
             if self.is_closed:
                 return False
             buffer.blocks.append((block, weight))
             buffer.weight += weight
             self._weight += weight
-            self._changed.notify_all()
+            self._arrived.notify_all()
             return True
+
+
+def _conditions() -> tuple[threading.Condition, threading.Condition]:
+    """Two conditions of one lock, which a thread that collects garbage may hold already."""
+    lock = threading.RLock()
+    return threading.Condition(lock), threading.Condition(lock)

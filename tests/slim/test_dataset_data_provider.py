@@ -2,6 +2,7 @@
 
 import base64
 import json
+import pickle
 import subprocess
 import sys
 from collections import Counter
@@ -410,3 +411,13 @@ def test_tensors_of_torch(numbered):
         batch = next(provider.batch(2, ragged="pad"))
     assert (number.dtype, number.item(), ones.shape, type(key)) == (torch.int64, 0, (0,), str)
     assert torch.equal(batch["ones"], torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
+
+
+def test_a_provider_that_is_pickled_goes_on_where_it_stood(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n" + "\n".join(map(str, range(50))), encoding="utf-8")
+    dataset = slim.Dataset(str(tmp_path / "a.csv"), "csv", slim.RowDecoder(["a"]), 50, {})
+    with slim.DatasetDataProvider(dataset, num_epochs=2) as provider:
+        for _ in range(33):
+            provider.get(["a"])
+        with pickle.loads(pickle.dumps(provider)) as copy:
+            assert [sample["a"] for sample in copy] == [sample["a"] for sample in provider]

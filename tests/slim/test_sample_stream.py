@@ -263,3 +263,24 @@ print(samples.read().value)
 """
     found = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=60)
     assert (found.stdout, found.stderr) == ("0\n", "")
+
+
+@pytest.mark.parametrize("readers", [1, 3])
+@pytest.mark.parametrize("seed", [None, 5])
+def test_no_more_is_read_than_the_queue_holds_and_little_beside(readers, seed):
+    given_, read_, settled = 0, [], threading.Event()
+
+    class Counted(SampleReader):
+        def samples(self, path):
+            for number in range(1000):
+                read_.append(number)
+                settled.set()
+                yield number, number
+
+    samples = stream(["a", "b", "c"], readers=readers, queue=(8, 4), seed=seed, reader=Counted)
+    for given_ in range(1, 30):
+        given_by(samples, 1, size=1000)
+        while settled.wait(0.001):
+            settled.clear()
+        assert len(read_) <= given_ + 2 * 8 + 2 * readers
+    samples.close()
