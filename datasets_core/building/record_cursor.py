@@ -100,6 +100,9 @@ class RecordCursor:
         self._pending = None
         self._data.close()
 
+    def __del__(self) -> None:
+        self._data.close()  # of who stops in the middle
+
     def _next(self) -> RecordBlock | None:
         if self._pending is None:
             self._pending = next(self._blocks, None)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.building.record_cursor import RecordCursor
-from datasets_core.errors import DamagedShardError
+from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError
 from datasets_core.fetch.after_fork import renewed_after_fork
+from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.tfds_columns import TfdsReader
-from datasets_core.store.pieces import BatchRows
+from datasets_core.store.pieces import BatchRows, counts_of
 from datasets_core.store.places import Standing, standing_of_file
 from datasets_core.store.shard import Shelf
 
@@ -23,7 +26,8 @@ _ADVICE = "Copy the file into the folder, or prepare the dataset again"
 class RecordShard:
     """One file; see `Shard`.
 
-    Reading goes forward in the file, and back to the last batch whose place is known; the latest batches are kept on the shelf.
+    Records are decoded some batches at a time, and reading goes forward in the file, or back to the last place that is known;
+    what was decoded is kept on the shelf.  Where a record is damaged, the batches before it can be read.
 
     Args:
         path: the file.
@@ -31,6 +35,7 @@ class RecordShard:
         reader: makes rows of its records.
         rows: of each batch.
         shelf: what the shards of one dataset share.
+        together: batches that are decoded together.
         name: what row ids call it; None: its rows have none.
         identity: tells its rows from others.
         storage_options: for fsspec.
@@ -46,16 +51,18 @@ class RecordShard:
         rows: BatchRows,
         shelf: Shelf,
         *,
+        together: int = 1,
         name: str | None = None,
         identity: str = "",
         storage_options: dict[str, Any] | None = None,
     ) -> None:
         self.path, self.identity, self.schema = path, identity, reader.schema
         self._kind, self._reader, self._rows, self._shelf = kind, reader, rows, shelf
-        self._name, self._storage_options = name, storage_options
-        self._total = sum(rows)
+        self._name, self._storage_options, self._together = name, storage_options, together
+        self._ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), counts_of(rows)]))
         self._token = shelf.token()
-        self._places = {0: 0}  # the byte at which a batch begins, as far as it is known
+        self._places = {0: 0}  # the byte at which a stretch of batches begins, as far as it is known
+        self._failures: dict[int, DatasetsCoreError] = {}  # of stretches whose end cannot be read
         self.forked()
         renewed_after_fork(self)
 
@@ -79,19 +86,31 @@ class RecordShard:
             DamagedShardError: the file is missing, or has another number of records than is recorded.
             DamagedRecordError, ExampleError: a record is damaged, or none that the features tell of.
         """
+        number = index // self._together
         with self._lock:
-            found = self._shelf.decoded(self._token, index)
+            found = self._shelf.decoded(self._token, number)
             if found is None:
-                found = self._decoded(index)
-                self._shelf.keep(self._token, index, found)
-            return found
+                found = self._decoded(number)
+                self._shelf.keep(self._token, number, found)
+            failure = self._failures.get(number)
+        begin, start, stop = (int(self._ends[at]) for at in (number * self._together, index, index + 1))
+        if failure is not None and (stop - begin > found.num_rows or index + 1 == len(self._rows)):
+            raise copy.copy(failure)
+        return found.slice(start - begin, stop - start)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All batches, one after the other; none is kept."""
-        for index in range(len(self._rows)):
+        """All rows, in batches of any size; none is kept.
+
+        Raises:
+            DamagedShardError, DamagedRecordError, ExampleError: as `batch`.
+        """
+        for number in range(-(-len(self._rows) // self._together)):
             with self._lock:
-                batch = self._decoded(index)
-            yield batch
+                batch = self._decoded(number)
+            if batch.num_rows:
+                yield batch
+            if number in self._failures:
+                raise copy.copy(self._failures[number])
 
     def close(self) -> None:
         """Give back the open file."""
@@ -100,27 +119,46 @@ class RecordShard:
             if cursor is not None:
                 cursor.close()
 
-    def _decoded(self, index: int) -> pa.RecordBatch:
+    def _decoded(self, number: int) -> pa.RecordBatch:
+        """A stretch of batches, as far as it can be read: `_failures` tells what stands behind."""
+        first, stop = number * self._together, min((number + 1) * self._together, len(self._rows))
+        parts: list[pa.RecordBatch] = []
+        self._failures.pop(number, None)
         try:
-            cursor = self._at(index)
-            parts = [self._reader.read(block) for block in cursor.take(self._rows[index])]
-            if index + 1 == len(self._rows):
+            cursor = self._at(number)
+            for block in cursor.take(int(self._ends[stop] - self._ends[first])):
+                parts += self._read(block)
+            if stop == len(self._rows):
                 cursor.check_end()
                 self.close()
             elif cursor.is_plain:
-                self._places[index + 1] = cursor.place
+                self._places[number + 1] = cursor.place
+        except (FileFormatError, DamagedShardError) as error:
+            self._failures[number] = error
+            self.close()
         except BaseException:
             self.close()
             raise
-        return parts[0] if len(parts) == 1 else pa.concat_batches(parts)
+        if len(parts) == 1:
+            return parts[0]
+        return pa.concat_batches(parts) if parts else pa.RecordBatch.from_pylist([], self.schema)
 
-    def _at(self, index: int) -> RecordCursor:
-        """What stands before the first record of a batch."""
-        first = sum(self._rows[:index])
+    def _read(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
+        """The rows of a block; those before a record that cannot be read, and then its error."""
+        try:
+            yield self._reader.read(block)
+        except ExampleError as error:
+            if error.record is not None and error.record > block.first:
+                yield self._reader.read(block[: error.record - block.first])
+            raise
+
+    def _at(self, number: int) -> RecordCursor:
+        """What stands before the first record of a stretch."""
+        first = int(self._ends[number * self._together])
         if self._cursor is None or self._cursor.number > first:
             self.close()
-            near = max(known for known in self._places if known <= index)
-            self._cursor = self._opened(sum(self._rows[:near]), self._places[near])
+            near = max(known for known in self._places if known <= number)
+            self._cursor = self._opened(int(self._ends[near * self._together]), self._places[near])
         self._cursor.skip(first - self._cursor.number)
         return self._cursor
 
@@ -128,18 +166,19 @@ class RecordShard:
         try:
             data = files.open_binary(self.path, self._storage_options)
         except (FileNotFoundError, NotADirectoryError) as error:
-            reason = f"the file is missing ({self._total:,} rows)"
+            reason = f"the file is missing ({self._ends[-1]:,} rows)"
             raise DamagedShardError(self.path, reason, advice=_ADVICE) from error
         except OSError as error:
             raise DamagedShardError(self.path, f"cannot be opened ({error.strerror or error})", advice=_ADVICE) from error
         try:
-            return RecordCursor(self.path, self._kind, data, number=number, place=place, total=self._total)
+            return RecordCursor(self.path, self._kind, data, number=number, place=place, total=int(self._ends[-1]))
         except BaseException:
             data.close()
             raise
 
     def __reduce__(self) -> tuple[Any, ...]:
-        told = {"name": self._name, "identity": self.identity, "storage_options": self._storage_options}
+        told: dict[str, Any] = {"together": self._together, "name": self._name, "identity": self.identity}
+        told["storage_options"] = self._storage_options
         return _record_shard, (self.path, self._kind, self._reader, self._rows, self._shelf, told)
 
 

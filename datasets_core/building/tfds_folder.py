@@ -37,8 +37,10 @@ from datasets_core.store.table import RowTable
 logger = logging.getLogger(__name__)
 
 _READ = ("tfrecord", "parquet")
-_BATCH_BYTES = 1 << 20
-_MOST_BATCH_ROWS = 4096
+_DECODED_BYTES = 1 << 20
+_MOST_DECODED_ROWS = 4096
+_MOST_BATCHES = 1 << 12  # of a dataset that is not large: rows before a damaged one are given but for those of its batch
+_MOST_CLAIMED = 1 << 20  # batches of a file, of whose rows a stranger may claim any number
 _MOST_JSON_BYTES = 256 << 20
 _MOST_LABEL_BYTES = 64 << 20
 _LABELS = ".labels.txt"
@@ -115,10 +117,13 @@ def tfds_manifest(
     layout = layout_of(_parsed(features, features_path), labels, path=features_path)
     splits = [_counted(split, folder, kind, storage_options) for split in description.splits(kind)]
     sizes = _sizes(folder, splits, storage_options)
+    each = max(1, -(-sum(map(sum, (split.lengths or () for split in splits))) // _MOST_BATCHES))
     metadata = _content(files.join(folder, METADATA_NAME), _MOST_JSON_BYTES, storage_options)
     told = None if metadata is None else _parsed(metadata, files.join(folder, METADATA_NAME))
     info = description.info(TfdsReader(layout).features, splits, told)
-    shards = tuple(_record(split, number, sizes.get(name, 0)) for split in splits for number, name in enumerate(split.files))
+    shards = tuple(
+        _record(split, number, sizes.get(name, 0), each) for split in splits for number, name in enumerate(split.files)
+    )
     digest.update(repr([(shard.name, shard.size) for shard in shards]).encode())
     is_local = not files.is_url(folder)
     blocks = {split.name: _blocks([shard for shard in shards if shard.split == split.name], is_local) for split in splits}
@@ -182,10 +187,22 @@ def record_shard(
         reader,
         BatchRows(record.batches),
         shelf,
+        together=_together(record),
         name=record.name,
         identity=f"{manifest.identity}/{record.name}",
         storage_options=storage_options,
     )
+
+
+def _together(record: ShardRecord) -> int:
+    """So many batches of a file are decoded together."""
+    each = record.batches[0][0] if record.batches else 1
+    return max(1, _decoded_rows(record.rows, record.size) // each)
+
+
+def _decoded_rows(rows: int, size: int) -> int:
+    """So many rows are decoded together of a file of so many bytes."""
+    return max(1, min(_MOST_DECODED_ROWS, _DECODED_BYTES * rows // size)) if size else _MOST_DECODED_ROWS
 
 
 def check_records(folder: str, manifest: RecordManifest, storage_options: dict[str, Any] | None = None) -> None:
@@ -305,9 +322,9 @@ def _sizes(folder: str, splits: Sequence[TfdsSplit], storage_options: dict[str, 
     return {name: entry.size for name, entry in entries if entry is not None}
 
 
-def _record(split: TfdsSplit, number: int, size: int) -> ShardRecord:
+def _record(split: TfdsSplit, number: int, size: int, each: int) -> ShardRecord:
     rows = (split.lengths or ())[number]
-    each = max(1, min(_MOST_BATCH_ROWS, _BATCH_BYTES * rows // size if size else rows))
+    each = max(1, min(each, _decoded_rows(rows, size)), -(-rows // _MOST_CLAIMED))
     whole, rest = divmod(rows, each)
     batches = tuple(run for run in ((each, whole), (rest, 1)) if run[0] and run[1])
     return ShardRecord(split.files[number], split.name, rows, size, size, "", batches)
@@ -316,8 +333,9 @@ def _record(split: TfdsSplit, number: int, size: int) -> ShardRecord:
 def _blocks(shards: Sequence[ShardRecord], is_indexed: bool) -> str:
     rows, sizes, owners = [], [], []
     for number, shard in enumerate(shards):
-        for count, times in shard.batches:
-            rows += [count] * times
-            sizes += [shard.size * count // max(shard.rows, 1)] * times
-            owners += [number] * times
+        each = max(_together(shard) * (shard.batches[0][0] if shard.batches else 1), shard.rows >> 16)
+        for first in range(0, shard.rows, each):
+            rows.append(min(each, shard.rows - first))
+            sizes.append(shard.size * rows[-1] // shard.rows)
+            owners.append(number)
     return stored_blocks(RowBlocks.of(rows, sizes, owners, is_indexed=is_indexed, file_count=len(shards)))

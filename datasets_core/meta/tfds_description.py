@@ -25,7 +25,8 @@ FORMATS = ("tfrecord", "array_record", "parquet", "riegeli")
 _TEMPLATE = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
 _VARIABLE = re.compile(r"\$?\{([^{}]*)\}")
 _MOST_SHARDS = 1 << 22
-_MOST_ROWS = 1 << 62
+_MOST_ROWS = 1 << 40  # of a file
+_MOST_BYTES = 1 << 62
 _ADVICE = "Copy or prepare the dataset again"
 
 
@@ -202,7 +203,7 @@ def _split(form: Mapping[str, Any], dataset: str, file_format: str) -> TfdsSplit
     if not isinstance(name, str) or not is_split_name(name) or name == ALL:
         raise ValueError(f"the name of a split is {name!r}")
     lengths = form.get("shardLengths")
-    told = None if lengths is None else tuple(_count(length, "shardLengths") for length in lengths)
+    told = None if lengths is None else tuple(_count(length, "shardLengths", most=_MOST_ROWS) for length in lengths)
     count = len(told) if told is not None else _count(form.get("numShards", 0), "numShards")
     if count > _MOST_SHARDS:
         raise ValueError(f"split {name!r} has {count:,} files")
@@ -239,12 +240,12 @@ def _split_info(split: TfdsSplit, dataset: str) -> SplitInfo:
     return SplitInfo(split.name, split.num_bytes, sum(lengths), lengths, None, dataset, list(split.files))
 
 
-def _count(value: Any, what: str) -> int:
+def _count(value: Any, what: str, *, most: int = _MOST_BYTES) -> int:
     """A number of JSON, where numbers of 64 bits are texts."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"{what} is {value!r}")
     found = int(value)
-    if not 0 <= found < _MOST_ROWS:
+    if not 0 <= found < most:
         raise ValueError(f"{what} is {found}")
     return found
 

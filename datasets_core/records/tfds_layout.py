@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, TypeAlias, cast
 
 from datasets_core.errors import DatasetsCoreError, ManifestError
-from datasets_core.features.base import FeatureType, List, Value
+from datasets_core.features.base import FeatureType, List, Value, feature_to_arrow
 from datasets_core.features.image import Image
 from datasets_core.features.kind_marks import (
     DATASET,
@@ -144,6 +144,7 @@ def layout_of(form: Any, labels: Labels, *, path: str) -> Fields:
                     f"feature {name!r} is a list of arrays whose sizes vary, which its files do not tell apart",
                     advice="Prepare the dataset again with an encoding of the tensor",
                 )
+        feature_to_arrow(node.feature)  # which refuses sizes that no list can have
         return node
     except ManifestError:
         raise
@@ -162,6 +163,16 @@ def leaves(node: Node, name: str = "", depth: int = 0) -> Iterator[tuple[str, Le
     else:
         for field, inner in node.fields.items():
             yield from leaves(inner, f"{name}/{field}" if name else field, depth)
+
+
+def _dicts(node: Node) -> Iterator[Fields]:
+    """All dicts in a node."""
+    if isinstance(node, Items):
+        yield from _dicts(node.inner)
+    elif isinstance(node, Fields):
+        yield node
+        for inner in node.fields.values():
+            yield from _dicts(inner)
 
 
 def items_of(inner: Node, length: int | None, id: str | None = None) -> Node:
@@ -220,7 +231,7 @@ class _Reader:
         inner = self.node(content.get("feature"), place)
         length = _number(content.get("length"))
         is_dataset = cls.rpartition(".")[2] == "Dataset"
-        if isinstance(inner, Fields) and not inner.fields:
+        if not all(each.fields for each in _dicts(inner)):
             raise self._fault(place, "is a list of dicts that hold nothing")
         return items_of(inner, None if length == -1 else length, DATASET if is_dataset else None)
 

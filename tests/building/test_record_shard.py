@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core.building.record_shard import RecordShard
-from datasets_core.errors import DamagedShardError
+from datasets_core.errors import DamagedRecordError, DamagedShardError, ExampleError
 from datasets_core.records.framing import frame
 from datasets_core.records.tfds_columns import TfdsReader
 from datasets_core.records.tfds_layout import layout_of
@@ -25,10 +25,10 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
-def shard(path: Path, *batches: tuple[int, int], shelf: Shelf | None = None) -> RecordShard:
+def shard(path: Path, *batches: tuple[int, int], shelf: Shelf | None = None, together: int = 1) -> RecordShard:
     reader = TfdsReader(layout_of(FORM, lambda name: None, path="features.json"))
     rows = BatchRows(batches or ((4, 2), (2, 1)))
-    return RecordShard(str(path), "tfrecord", reader, rows, shelf or Shelf(), name=path.name, identity="x")
+    return RecordShard(str(path), "tfrecord", reader, rows, shelf or Shelf(), together=together, name=path.name, identity="x")
 
 
 def numbers(found: RecordShard, index: int) -> list[int]:
@@ -44,8 +44,9 @@ def test_batches_are_decoded_in_any_order(path: Path) -> None:
 
 def test_a_batch_that_was_decoded_is_kept_on_the_shelf(path: Path) -> None:
     found = shard(path)
-    assert found.batch(1) is found.batch(1)
-    found.close()
+    before = found.batch(1)
+    path.write_bytes(b"")
+    assert found.batch(1).equals(before)
 
 
 def test_all_batches_come_in_order(path: Path) -> None:
@@ -86,3 +87,26 @@ def test_in_a_forked_process_the_file_is_opened_anew(path: Path) -> None:
     found.close()
     assert cursor is not None
     cursor.close()
+
+
+def test_rows_before_a_record_that_cannot_be_read_can_be_read(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[30 * 6 + 13] ^= 1
+    path.write_bytes(data)
+    found = shard(path, (1, 10), together=4)
+    assert [numbers(found, index) for index in (5, 0)] == [[5], [0]]
+    for index in (6, 7):
+        with pytest.raises(DamagedRecordError, match="record 6 at byte 180"):
+            found.batch(index)
+    rows = found.batches()
+    assert [next(rows).num_rows, next(rows).num_rows] == [4, 2]
+    with pytest.raises(DamagedRecordError, match="record 6"):
+        next(rows)
+
+
+def test_rows_before_one_of_other_features_can_be_read(path: Path) -> None:
+    path.write_bytes(b"".join(frame(example(number) if number != 3 else b"") for number in range(10)))
+    found = shard(path, (1, 10), together=10)
+    assert numbers(found, 2) == [2]
+    with pytest.raises(ExampleError, match="record 3: feature 'n' is missing"):
+        found.batch(3)

@@ -227,6 +227,24 @@ def test_a_missing_file_is_told_by_name_when_its_rows_are_read(tmp_path: Path) -
         tfds.load("ordered", data_dir=tmp_path)
 
 
+def test_rows_before_a_damaged_one_are_streamed(tmp_path: Path) -> None:
+    folder = _copied("ordered", tmp_path)
+    path = folder / "ordered-train.tfrecord-00001-of-00002"
+    data = bytearray(path.read_bytes())
+    data[50 * 7 + 20] ^= 1
+    path.write_bytes(data)
+    streams = load_dataset(str(folder), split="train", streaming=True), tfds.builder_from_directory(folder).as_dataset("train")
+    for stream in streams:
+        rows, seen = iter(stream), []
+        with pytest.raises(DamagedRecordError, match="record 7 at byte 350"):
+            seen += [row["n"] for row in rows]
+        for row in iter(stream):
+            seen.append(row["n"])
+            if len(seen) == 17:
+                break
+        assert seen == list(range(17))
+
+
 @pytest.mark.parametrize("place_of_damage", [30, 200, 489])
 def test_a_damaged_byte_is_told_with_its_record(tmp_path: Path, place_of_damage: int) -> None:
     folder = _copied("ordered", tmp_path)

@@ -106,6 +106,8 @@ def test_a_class_of_somebody_else_is_read_by_what_it_holds_and_never_imported() 
         (tensor("int64", *[1] * 40), "is no shape"),
         (sequence(tensor("int64", -1)), "sizes vary, which its files do not tell apart"),
         (sequence(fields()), "dicts that hold nothing"),
+        (sequence(sequence({"translation": {}})), "dicts that hold nothing"),
+        (sequence(INT, 1 << 40), "too large"),
         ({"classLabel": {"numClasses": "999999999999"}}, "999,999,999,999 classes"),
         ({"image": {"dtype": "int64", "shape": {"dimensions": ["1", "1", "1"]}}}, "which there is none of"),
         ({"text": {}, "tensor": {}}, "dtype 'None'"),
