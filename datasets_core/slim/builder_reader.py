@@ -22,8 +22,8 @@ _BLOCK_ROWS_OF_MEDIA = 4  # which are decoded as the row is made
 class BuilderReader(SampleReader):
     """Reads files as `load_dataset` does: a sample is a row, as a dict, and its key says its number, from 0.
 
-    The items of rows are told by a `RowDecoder`.  For data sources as `("csv", …)` it is enough to name the format as the
-    dataset's reader.
+    The items of rows are told by a `RowDecoder`.  A dataset whose reader takes no options may name the format, as `"csv"`, as
+    its reader.  Each file is read by itself: where types or labels are told by what a file holds, `features=` makes them alike.
 
     Args:
         format: `"csv"`, `"json"`, `"parquet"`, `"text"`, or any other format of a builder.
