@@ -142,7 +142,7 @@ def test_closing_ends_the_threads():
     queue.dequeue()
     queue.close()
     queue.close()
-    assert set(threading.enumerate()) <= before
+    assert not any(thread.join(SECONDS) or thread.is_alive() for thread in set(threading.enumerate()) - before)
     with pytest.raises(ConfigurationError, match="closed"):
         queue.dequeue()
 
@@ -153,7 +153,7 @@ def test_threads_end_with_their_queue():
     queue.dequeue()
     del queue
     gc.collect()
-    assert set(threading.enumerate()) <= before
+    assert not any(thread.join(SECONDS) or thread.is_alive() for thread in set(threading.enumerate()) - before)
 
 
 def test_what_waits_is_told_that_the_queue_is_closed():

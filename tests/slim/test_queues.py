@@ -7,6 +7,8 @@ import pytest
 from datasets_core import slim
 from datasets_core.errors import NestedQueueRunnerError
 
+SECONDS = 20
+
 
 def test_what_is_made_in_the_block_is_closed_at_its_end(numbered):
     before, dataset = set(threading.enumerate()), numbered(3)
@@ -17,7 +19,7 @@ def test_what_is_made_in_the_block_is_closed_at_its_end(numbered):
         queue.dequeue()
         samples.read()
     assert queue.is_closed
-    assert set(threading.enumerate()) <= before
+    assert not any(thread.join(SECONDS) or thread.is_alive() for thread in set(threading.enumerate()) - before)
     for read in (lambda: provider.get(["data"]), samples.read):
         with pytest.raises(ValueError, match="closed"):
             read()

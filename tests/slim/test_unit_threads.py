@@ -124,7 +124,7 @@ def test_closing_ends_the_threads_and_closes_the_files(reading):
     threads.take(0, waits=True)
     assert len(set(threading.enumerate()) - before) == 2
     threads.close()
-    assert set(threading.enumerate()) <= before
+    assert not any(thread.join(SECONDS) or thread.is_alive() for thread in set(threading.enumerate()) - before)
     assert reader.closed.acquire(timeout=SECONDS)
     assert threads.take(0, waits=True)[0] == []
 
