@@ -70,7 +70,7 @@ def masked_crcs(data: bytes, starts: Ints, stops: Ints) -> Words:
     if value is None:
         return _masked(_by_lanes(data, starts, stops))
     ranges = zip(starts.tolist(), stops.tolist(), strict=True)
-    return _masked(np.fromiter((value(data[start:stop]) for start, stop in ranges), np.uint32, len(starts)))
+    return _masked(np.fromiter([value(data[start:stop]) for start, stop in ranges], np.uint32, len(starts)))
 
 
 def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Words:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -70,16 +71,12 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
     >>> found.starts.tolist(), found.stops.tolist(), found.end
     ([12], [15], 19)
     """
-    size, at = len(data), 0
-    begins: list[int] = []
-    unpack, add, last = LENGTH.unpack_from, begins.append, size - FRAME_BYTES
-    while at <= last:
-        add(at)
-        at += unpack(data, at)[0] + FRAME_BYTES
-    ends = np.array(begins[1:], np.int64)  # of all but the last, which may not be whole
-    if begins and at <= size:
-        ends = np.append(ends, at)
-    starts, stops = np.array(begins[: len(ends)], np.int64) + HEAD_BYTES, ends - TAIL_BYTES
+    begins = list(_chain(data))
+    at = begins.pop()
+    places = np.array(array("q", begins), np.int64)  # from a list it takes three times as long
+    is_last_whole = bool(begins) and at <= len(data)
+    ends = np.append(places[1:], at) if is_last_whole else places[1:]
+    starts, stops = places[: len(ends)] + HEAD_BYTES, ends - TAIL_BYTES
     damage = None
     if verify and len(starts):
         starts, stops, damage = _checked(data, starts, stops, heads_only)
@@ -88,6 +85,15 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
     if damage is None:
         needs, damage = _head_at(data, end, verify)
     return Frames(starts, stops, end, needs, damage)
+
+
+def _chain(data: bytes) -> Iterator[int]:
+    """Where frames begin, as far as their lengths lead, and where the one behind the last of them would."""
+    at, last, unpack = 0, len(data) - FRAME_BYTES, LENGTH.unpack_from
+    while at <= last:
+        yield at
+        at += unpack(data, at)[0] + FRAME_BYTES
+    yield at
 
 
 def first_frame(data: bytes, *, verify: bool = True) -> tuple[int, Damage | None]:
