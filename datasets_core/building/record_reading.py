@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.built import nested
 from datasets_core.building.converted import Conversion, converted_rows
-from datasets_core.building.tfds_folder import RecordManifest, prepared_manifest, record_rows
+from datasets_core.building.tfds_folder import RecordManifest, prepared_manifest
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.features.schema import Features
-from datasets_core.meta.rows import RowRange, row_ranges
+from datasets_core.meta.rows import row_ranges
 from datasets_core.meta.split import ReadInstruction
-from datasets_core.store.file_structure import FileStructure
 from datasets_core.store.manifest import Manifest
 from datasets_core.store.source import structure_of
-from datasets_core.store.table import RowTable
 
 
 class RecordReading(DatasetBuilder):
@@ -42,26 +39,6 @@ class RecordReading(DatasetBuilder):
         rows, digests = converted_rows(folder, manifest, split, self.conversion, in_memory=in_memory, storage_options=options)
         found = self._dataset(manifest, rows, digests, split)
         return found if self.wanted is None else found.cast(self.wanted)
-
-    def _rows(
-        self,
-        manifest: Manifest,
-        in_memory: bool | None,
-        ranges: Sequence[RowRange],
-        *,
-        is_asked: bool = True,
-        structure: FileStructure | None = None,
-    ) -> RowTable:
-        if not isinstance(manifest, RecordManifest):
-            return super()._rows(manifest, in_memory, ranges, is_asked=is_asked, structure=structure)
-        return record_rows(
-            self._output_dir,
-            manifest,
-            ranges,
-            in_memory=bool(in_memory),
-            storage_options=self._output_storage_options,
-            structure=structure,
-        )
 
     def _streamed(self, split: Any) -> Any:
         """The rows of a nest of split expressions as streams, in their order; of None, all splits: nothing is converted.

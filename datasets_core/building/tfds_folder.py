@@ -67,6 +67,10 @@ class RecordManifest(Manifest):
             found[shard.split].append(shard)
         return found
 
+    def own_rows(self, folder: str, ranges: Sequence[RowRange], **how: Any) -> RowTable:
+        """See `Manifest.own_rows`."""
+        return record_rows(folder, self, ranges, **how)
+
 
 def prepared_manifest(
     folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from datasets_core import files
 from datasets_core.errors import DatasetDiskError, ManifestError
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.rows import RowRange
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.store.layout import EXTENSIONS, MANIFEST_NAME, located
 
@@ -113,6 +114,16 @@ class Manifest:
         for shard in self.shards:
             shards.setdefault(shard.split, []).append(shard)
         return shards
+
+    def own_rows(self, folder: str, ranges: Sequence[RowRange], **how: Any) -> Any:
+        """The rows of ranges as a `RowTable`, of shards that only this kind of manifest can read; None for all others.
+
+        Args:
+            folder: the dataset.
+            ranges: the rows.
+            how: see `open_rows`.
+        """
+        return None
 
 
 def runs(counts: Iterable[int]) -> tuple[tuple[int, int], ...]:

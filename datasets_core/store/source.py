@@ -59,6 +59,11 @@ def open_rows(
         DamagedShardError: a shard is missing, cut or altered.
     """
     folder = located(folder)
+    own: RowTable | None = manifest.own_rows(
+        folder, ranges, in_memory=in_memory, storage_options=storage_options, structure=structure
+    )
+    if own is not None:
+        return own
     by_split = manifest.split_shards()
     numbers: dict[tuple[str, int], int] = {}
     for found in ranges:
