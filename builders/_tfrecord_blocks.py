@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import threading
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.live_marks import unpacked
-from datasets_core.errors import DataFilesNotFoundError, DatasetsCoreError, FileFormatError, UrlNotFoundError
+from datasets_core.errors import FileFormatError
 from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.range_file import RangeFile
-from datasets_core.fetch.ranges import ranges_of
-from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
-from datasets_core.files import is_http, is_url
-from datasets_core.meta.extensions import RECORD_INDEX
+from datasets_core.files import is_url
 from datasets_core.meta.row_blocks import Ints
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.record_frames import damaged, scan
-from datasets_core.records.record_index import INDEX_ADVICE, RecordIndex, index_of
+from datasets_core.records.record_index import (
+    INDEX_ADVICE,
+    RecordIndex,
+    has_index_beside,
+    index_beside,
+    index_of,
+    place_beside,
+)
 from datasets_core.redact import redact
 from datasets_core.store.index_cache import IndexCache
 from datasets_core.stream.block_files import FileIndex
@@ -37,38 +39,19 @@ from ._tfrecord_rows import Rows, is_enough
 logger = logging.getLogger(__name__)
 
 
-def index_beside(path: str | os.PathLike[str]) -> str | RemoteFile:
-    """Where the index of a file would be: beside it, by its name and `.idx`.
-
-    >>> index_beside("https://example.org/a.tfrecord?token=x")
-    'https://example.org/a.tfrecord.idx?token=x'
-    """
-    if isinstance(path, RemoteFile):
-        beside = path.replace(path.url, str(index_beside(path.url)))
-        assert isinstance(beside, RemoteFile)
-        return beside
-    text = os.fspath(path)
-    place, query = re.fullmatch(r"([^?#]*)(.*)", text, re.DOTALL).groups() if is_http(text) else (text, "")  # type: ignore[union-attr]
-    return f"{place}{RECORD_INDEX}{query}"
-
-
-def is_there(path: str | RemoteFile, dl_manager: Any = None) -> bool:
-    """Whether there is such a file; one that cannot be had is none.
+def has_index(path: str, dl_manager: Any) -> bool:
+    """Whether an index is beside a file.
 
     Args:
-        path: local, or elsewhere.
+        path: the file, local or elsewhere.
         dl_manager: knows how a URL is reached.
+
+    Raises:
+        DownloadError: its server does not tell.
     """
-    if isinstance(path, str) and not is_url(path):
-        return os.path.isfile(path)
-    if isinstance(path, str):
+    if is_url(path):
         path = StreamingDownloadManager(download_config=dl_manager.download_config).download(path)
-    try:
-        with closing(ranges_of(path)) as ranges:
-            ranges.version()
-    except DatasetsCoreError:
-        return False
-    return True
+    return has_index_beside(path)
 
 
 class Groups(NamedTuple):
@@ -194,29 +177,30 @@ class RecordBlocks(BlockSource[Groups]):
     # -- the index -----------------------------------------------------------------------------------------------------
 
     def is_indexed(self) -> bool:
-        """Whether an index is beside the file; of one that is elsewhere it is fetched, where it was not before."""
-        beside = index_beside(self._path)
-        if isinstance(beside, str):
-            return os.path.isfile(beside)
+        """Whether an index is beside the file; of one that is elsewhere it is fetched, where it was not before.
+
+        Raises:
+            DownloadError: its server does not tell.
+        """
+        if isinstance(place_beside(self._path), str):
+            return has_index_beside(self._path)
         if IndexCache.of_settings().get(self._key) is not None:
             return True
         try:
-            self._beside = RecordIndex.load(beside)
+            self._beside = index_beside(self._path)
         except FileFormatError:  # which is raised when its rows are asked for
             return True
-        except DatasetsCoreError:
-            return False
-        return True
+        return self._beside is not None
 
     def _learned(self, ranges: RangeFile) -> bytes:
         """Where the blocks are, as the index beside the file says; where there is none, as its heads say."""
         size = ranges.version().size
-        try:
-            index, self._beside = self._beside or RecordIndex.load(index_beside(self._path)), None
-            index.check(size, self._name)
-        except (DataFilesNotFoundError, UrlNotFoundError):
+        index, self._beside = index_beside(self._path) if self._beside is None else self._beside, None
+        if index is None:
             logger.info("%s has no index beside it, as the first of the files has: it is gone through.", self._name)
             index = index_of(ranges, self._name)
+        else:
+            index.check(size, self._name)
         return Groups.of(index.offsets, size).to_bytes()
 
     def _parsed(self, data: bytes) -> Groups:
@@ -291,7 +275,7 @@ class RecordBlocks(BlockSource[Groups]):
         if found.damage is not None:
             raise damaged(self._name, found.damage, good, start + found.end, data[found.end :])
         if found.end != len(data) or len(found.starts) != groups.rows[number]:
-            index = redact(str(index_beside(self._path)))
+            index = redact(str(place_beside(self._path)))
             reason = f"its records do not begin where the index {index} says, from record {good:,} on"
             raise self._source.fault(reason, row=good, advice=INDEX_ADVICE)
 

@@ -154,11 +154,11 @@ class TfRecord(FileBuilder):
     def _split_generators(self, dl_manager: Any) -> list[Any]:
         splits = super()._split_generators(dl_manager)
         if not getattr(dl_manager, "is_streaming", False):  # a stream looks for indexes when it is made
-            from ._tfrecord_blocks import index_beside, is_there  # as above
+            from ._tfrecord_blocks import has_index  # as above
 
             for split, names in zip(splits, self._named().values(), strict=True):
                 files = split.gen_kwargs["files"]
-                if len(files) == len(names) and self._may_have_indexes(names) and is_there(index_beside(names[0]), dl_manager):
+                if len(files) == len(names) and self._may_have_indexes(names) and has_index(names[0], dl_manager):
                     split.gen_kwargs["is_indexed"] = True
         return splits
 

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError, DownloadError, FileFormatError, FileNotFoundDatasetsError
+from datasets_core.errors import (
+    ConfigurationError,
+    DownloadError,
+    FileFormatError,
+    FileNotFoundDatasetsError,
+    OfflineError,
+)
 from datasets_core.fetch.ranges import FileVersion, RangeFile, place_of, ranges_of
 from datasets_core.fetch.remote import RemoteFile
+from datasets_core.meta.extensions import RECORD_INDEX
 from datasets_core.records.framing import FRAME_BYTES, HEAD_BYTES
 from datasets_core.records.record_block import Ints
 from datasets_core.records.record_frames import Damage, damaged, scan
 from datasets_core.redact import redact
-
-SUFFIX = ".idx"
 
 INDEX_ADVICE = "Make it again with records.index(path, save=True)"
 _AT_ONCE_BYTES = 1 << 18
@@ -25,6 +32,7 @@ _WINDOW_BYTES = 1 << 20
 _HEADS_BYTES = 1 << 12
 _SOME = 8  # records of a window, or heads alone are read next
 _REFUSED = (401, 403)
+_REFUSALS = frozenset({"PermissionError", "PermissionDeniedError", "UnauthenticatedError"})  # of stores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,13 +103,11 @@ class RecordIndex:
         Raises:
             ConfigurationError: the file is compressed, so that no record can be found by it; or the place is a URL.
         """
-        text = os.fspath(path)
         if not self.is_plain:
-            raise ConfigurationError(f"{redact(text)}: records of a compressed file are not found by an index. Decompress it.")
-        if files.is_url(text):
-            raise ConfigurationError(f"{redact(text)} is no local path, where an index can be written. Give one.")
+            raise compressed(os.fspath(path))
+        text = writable(path)
         lines = (f"{offset} {length}\n" for offset, length in zip(self.offsets.tolist(), self.lengths.tolist(), strict=True))
-        files.write_atomically(files.local_path(text), "".join(lines).encode())
+        files.write_atomically(text, "".join(lines).encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RecordIndex:
@@ -141,24 +147,87 @@ class RecordIndex:
         return cls(offsets, lengths, name)
 
 
+def place_beside(path: str | os.PathLike[str]) -> str | RemoteFile:
+    """Where the index of a file would be: beside it, by its name and `.idx`.
+
+    Args:
+        path: see `ranges_of`.
+
+    >>> str(place_beside("https://example.org/a.tfrecord?token=x"))
+    'https://example.org/a.tfrecord.idx?token=x'
+    """
+    place = place_of(path)
+    if isinstance(place, RemoteFile) and place.is_plain and files.is_http(place.url):
+        end = re.search(r"[?#]|$", place.url).start()  # type: ignore[union-attr]
+        return place.replace(place.url, f"{place.url[:end]}{RECORD_INDEX}{place.url[end:]}")
+    return place + RECORD_INDEX
+
+
 def index_beside(path: str | os.PathLike[str]) -> RecordIndex | None:
     """The index that stands beside a file, as `<file>.idx`; None where there is none.
 
+    There is none where its server says so, forbids access, as stores do where nobody may list what there is, or may not be
+    asked, in offline mode.  A server that does not answer leaves that open, and rows would come in another order without it.
+
     Raises:
         FileFormatError: it is no index.
+        DownloadError: it cannot be told whether there is one, or it cannot be fetched.
     """
-    place = place_of(path)
-    beside: str | os.PathLike[str] = place + SUFFIX
-    if isinstance(place, RemoteFile) and files.is_http(place.url) and "?" in place.url:
-        beside = place.replace("?", f"{SUFFIX}?", 1)
+    beside = place_beside(path)
     try:
         return RecordIndex.load(beside)
-    except FileNotFoundDatasetsError:
-        return None
-    except DownloadError as error:
-        if error.status in _REFUSED and not isinstance(place, str):  # as stores answer where nobody may list what there is
+    except (FileNotFoundDatasetsError, DownloadError) as error:
+        if _tells_of_none(error, beside):
             return None
         raise
+
+
+def has_index_beside(path: str | os.PathLike[str]) -> bool:
+    """Whether `index_beside` would find one, of which no more is asked than that.
+
+    Raises:
+        DownloadError: it cannot be told.
+    """
+    beside = place_beside(path)
+    if isinstance(beside, str):
+        return os.path.isfile(beside)
+    try:
+        with closing(ranges_of(beside)) as ranges:
+            ranges.version()
+    except (FileNotFoundDatasetsError, DownloadError) as error:
+        if _tells_of_none(error, beside):
+            return False
+        raise
+    return True
+
+
+def _tells_of_none(error: FileNotFoundDatasetsError | DownloadError, beside: str | RemoteFile) -> bool:
+    """Whether an error means that there is no index."""
+    if isinstance(error, (FileNotFoundDatasetsError, OfflineError)):
+        return True
+    is_refused = error.status in _REFUSED or type(error.__cause__).__name__ in _REFUSALS
+    return is_refused and not isinstance(beside, str)
+
+
+def writable(path: str | os.PathLike[str]) -> str:
+    """The path at which an index is to be written.
+
+    Raises:
+        ConfigurationError: it is a URL.
+    """
+    text = str(path) if isinstance(path, RemoteFile) else files.local_path(path)
+    if files.is_url(text):
+        raise ConfigurationError(f"{redact(text)} is no local path, where an index can be written. Give one.")
+    return text
+
+
+def compressed(name: str) -> ConfigurationError:
+    """The error where the index of a compressed file is to be written.
+
+    Args:
+        name: what is to be written, or the file.
+    """
+    return ConfigurationError(f"{redact(name)}: records of a compressed file are not found by an index. Decompress it.")
 
 
 def index_name(name: str) -> str:

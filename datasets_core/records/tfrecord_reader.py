@@ -11,7 +11,6 @@ from typing import IO, Self
 import numpy as np
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileFormatError
-from datasets_core.fetch.ranges import place_of
 from datasets_core.records.framing import FRAME_BYTES, HEAD_BYTES, TAIL_BYTES
 from datasets_core.records.inflated import checked_compression, compression_of, inflated
 from datasets_core.records.record_block import RecordBlock
@@ -26,7 +25,16 @@ from datasets_core.records.record_frames import (
     length_fits,
     scan,
 )
-from datasets_core.records.record_index import INDEX_ADVICE, SUFFIX, RecordIndex, index_beside, index_name, index_of
+from datasets_core.records.record_index import (
+    INDEX_ADVICE,
+    RecordIndex,
+    compressed,
+    index_beside,
+    index_name,
+    index_of,
+    place_beside,
+    writable,
+)
 
 _AT_ADVICE = "Give the offset of a frame, as the index has it; or fetch or write the file again"
 _FIRST_BYTES = 1 << 14  # of a record that is looked for by its place: most are whole in them
@@ -126,7 +134,7 @@ class TFRecordReader:
         self._check_open()
         if self._index is None:
             found = self._known_index()
-            if self._is_compressed() and found.is_plain:
+            if self.is_compressed and found.is_plain:
                 reason = f"{self.name} is compressed, and no record in it is found by an index"
                 raise FileFormatError(found.name, reason, advice="Leave index= out, or decompress the file")
             if found.is_plain:
@@ -142,7 +150,7 @@ class TFRecordReader:
         if given is not None:
             return RecordIndex.load(given)
         beside = None
-        if isinstance(self._path, str | os.PathLike) and not self._is_compressed():
+        if isinstance(self._path, str | os.PathLike) and not self.is_compressed:
             beside = index_beside(self._path)
         return self.new_index() if beside is None else beside
 
@@ -160,7 +168,7 @@ class TFRecordReader:
 
     def new_index(self) -> RecordIndex:
         """The index as the file itself gives it; see `index`."""
-        is_plain = not self._is_compressed()
+        is_plain = not self.is_compressed
         if is_plain and isinstance(self._file, LocalRecords):
             return index_of(self._file.ranges(), self.name)
         places, lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -181,7 +189,7 @@ class TFRecordReader:
 
     def blocks_between(self, start: int = 0, stop: int | None = None) -> Iterator[RecordBlock]:
         """As `records`, block by block."""
-        if self._is_compressed():
+        if self.is_compressed:
             yield from self._passed(start, stop)
             return
         index = self.index
@@ -233,7 +241,7 @@ class TFRecordReader:
         """
         self._check_open()
         place = integer(offset)
-        if self._is_compressed():
+        if self.is_compressed:
             return self._passed_to(place)
         data = self._file.at(place, place + _FIRST_BYTES) if place >= 0 else b""
         if not data:
@@ -270,7 +278,9 @@ class TFRecordReader:
 
     # -- the file ------------------------------------------------------------------------------------------------------
 
-    def _is_compressed(self) -> bool:
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the file is compressed as a whole."""
         if self._compression is None:
             self._compression = compression_of(self._file.at(0, HEAD_BYTES))
         return bool(self._compression)
@@ -325,11 +335,15 @@ def index(
     array([ 0, 19])
     """
     with TFRecordReader(path, compression=compression) as reader:
+        if save is False:
+            return reader.new_index()
+        if save is True:
+            if not isinstance(path, str | os.PathLike):
+                raise ConfigurationError(f"{reader.name} is an open file. Say in save= where its index is to be written.")
+            save = place_beside(path)
+        place = writable(save)
+        if reader.is_compressed:
+            raise compressed(place)
         found = reader.new_index()
-    if save is True:
-        if not isinstance(path, str | os.PathLike):
-            raise ConfigurationError(f"{reader.name} is an open file. Say in save= where its index is to be written.")
-        found.save(str(place_of(path)) + SUFFIX)
-    elif save is not False:
-        found.save(save)
+    found.save(place)
     return found

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasets_core.builders._tfrecord_blocks import Groups, index_beside
+from datasets_core.builders._tfrecord_blocks import Groups
 from datasets_core.builders._tfrecord_reading import BLOCK_BYTES
 from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core import config, load_dataset, records
-from datasets_core.errors import DamagedRecordError, FileChangedError, FileFormatError
+from datasets_core.errors import DamagedRecordError, DownloadError, FileChangedError, FileFormatError
 from datasets_core.records import FixedLenFeature, TFRecordWriter, encode_example
 
 ROW_BYTES = 20_000
@@ -168,10 +168,25 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(copied: Path) -> None:
         list(rows)
 
 
-def test_an_index_stands_beside_its_file() -> None:
-    assert index_beside("https://x.org/a.tfrecord?key=b#c") == "https://x.org/a.tfrecord.idx?key=b#c"
-    assert index_beside("/data/what?.tfrecord") == "/data/what?.tfrecord.idx"
-    assert index_beside("hf://datasets/org/x@main/a?b.tfrecord") == "hf://datasets/org/x@main/a?b.tfrecord.idx"
+@pytest.mark.parametrize("is_streaming", [True, False])
+def test_a_server_that_does_not_tell_of_an_index_is_an_error(
+    is_streaming: bool, folder: Path, range_server: Any, tmp_path: Path
+) -> None:
+    url = range_server.put("a.tfrecord", (folder / "0.tfrecord").read_bytes())
+    range_server.fail("a.tfrecord.idx", "status", status=400, times=None)
+    with config.using(cache_dir=str(tmp_path)), pytest.raises(DownloadError, match=r"a\.tfrecord\.idx: the server answers 400"):
+        list(load_dataset("tfrecord", data_files=url, split="train", streaming=is_streaming))
+
+
+@pytest.mark.parametrize("is_streaming", [True, False])
+def test_a_server_that_forbids_what_is_not_there_has_no_index(
+    is_streaming: bool, folder: Path, range_server: Any, tmp_path: Path
+) -> None:
+    url = range_server.put("a.tfrecord", (folder / "0.tfrecord").read_bytes())
+    range_server.fail("a.tfrecord.idx", "status", status=403, times=None)
+    with config.using(cache_dir=str(tmp_path)):
+        rows = load_dataset("tfrecord", data_files=url, split="train", streaming=is_streaming)
+    assert sum(1 for _ in rows) == ROWS
 
 
 @given(st.lists(st.integers(16, 3 * BLOCK_BYTES), max_size=50))

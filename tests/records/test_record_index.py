@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core import records
-from datasets_core.errors import ConfigurationError, DamagedRecordError, DataFilesNotFoundError, FileFormatError
+from datasets_core import config, records
+from datasets_core.errors import (
+    ConfigurationError,
+    DamagedRecordError,
+    DataFilesNotFoundError,
+    DownloadError,
+    FileFormatError,
+)
 from datasets_core.fetch.range_file import LocalRanges
 from datasets_core.records import RecordIndex, TFRecordWriter
 from datasets_core.records.framing import frame
-from datasets_core.records.record_index import index_beside, index_of
+from datasets_core.records.record_index import has_index_beside, index_beside, index_of, place_beside
 
 RECORDS = [b"one", b"", b"three"]
 DATA = b"".join(map(frame, RECORDS))
@@ -139,8 +145,10 @@ def test_where_none_can_be_saved(tmp_path: Path, range_server: Any) -> None:
     with pytest.raises(ConfigurationError, match="compressed"):
         records.index(packed, save=True)
     url = range_server.put("a.tfrecord", DATA)
-    with pytest.raises(ConfigurationError, match="no local path"):
-        records.index(url, save=True)
+    for save in (True, f"{url}.idx"):
+        with pytest.raises(ConfigurationError, match="no local path"):
+            records.index(url, save=save)
+    assert range_server.requests == []
     records.index(url, save=tmp_path / "b.idx")
     assert len(RecordIndex.load(tmp_path / "b.idx")) == 3
     with open(packed, "rb") as handle, pytest.raises(ConfigurationError, match="Say in save="):
@@ -151,16 +159,57 @@ def test_one_beside_a_url_is_found_there(range_server: Any) -> None:
     url = range_server.put("data/a.tfrecord", DATA)
     assert index_beside(url) is None
     assert index_beside(f"{url}?version=1") is None
+    assert not has_index_beside(url)
     range_server.put("data/a.tfrecord.idx", b"0 19\n19 16\n35 21\n")
     for place in (url, f"{url}?version=1"):
         found = index_beside(place)
-        assert found is not None and len(found) == 3
+        assert found is not None and len(found) == 3 and has_index_beside(place)
 
 
 def test_a_store_that_refuses_to_tell_has_none(range_server: Any) -> None:
     url = range_server.put("a.tfrecord", DATA)
     range_server.fail("a.tfrecord.idx", "status", status=403, times=None)
-    assert index_beside(url) is None
+    assert index_beside(url) is None and not has_index_beside(url)
+
+
+def test_whether_there_is_one_is_not_guessed(range_server: Any) -> None:
+    url = range_server.put("a.tfrecord", DATA)
+    range_server.fail("a.tfrecord.idx", "status", status=400, times=None)
+    for asked in (index_beside, has_index_beside):
+        with pytest.raises(DownloadError, match=r"a\.tfrecord\.idx: the server answers 400"):
+            asked(url)
+
+
+def test_offline_there_is_none(range_server: Any) -> None:
+    url = range_server.put("a.tfrecord", DATA)
+    with config.using(offline=True):
+        assert index_beside(url) is None and not has_index_beside(url)
+    assert range_server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("path", "beside"),
+    [
+        ("https://x.org/a.tfrecord?key=b#c", "https://x.org/a.tfrecord.idx?key=b#c"),
+        ("https://x.org/a.tfrecord#c?d", "https://x.org/a.tfrecord.idx#c?d"),
+        ("/data/what?.tfrecord", "/data/what?.tfrecord.idx"),
+        ("file:///data/a.tfrecord", "/data/a.tfrecord.idx"),
+        ("hf://datasets/org/x@main/a?b.tfrecord", "hf://datasets/org/x@main/a?b.tfrecord.idx"),
+        ("s3://bucket/a?b.tfrecord", "s3://bucket/a?b.tfrecord.idx"),
+    ],
+)
+def test_an_index_stands_beside_its_file(path: str, beside: str) -> None:
+    assert str(place_beside(path)) == beside
+
+
+def test_a_store_that_refuses_to_say_what_is_there_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(path: Any) -> RecordIndex:
+        raise DownloadError(str(path), "forbidden") from PermissionError("forbidden")
+
+    monkeypatch.setattr(RecordIndex, "load", load)
+    assert index_beside("s3://bucket/a.tfrecord") is None
+    with pytest.raises(DownloadError, match="forbidden"):
+        index_beside("/data/a.tfrecord")
 
 
 def test_a_missing_one_that_is_named_is_an_error(tmp_path: Path) -> None:
