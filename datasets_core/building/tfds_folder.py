@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
+
 from datasets_core import files
+from datasets_core.building.record_cursor import RecordCursor
 from datasets_core.building.record_shard import RecordShard
-from datasets_core.errors import DamagedShardError, FileFormatError, ManifestError
+from datasets_core.errors import DamagedShardError, DatasetsCoreError, FileFormatError, ManifestError
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.rows import RowRange
 from datasets_core.meta.small_files import UnfitFileError, small_bytes
@@ -24,8 +27,9 @@ from datasets_core.meta.tfds_description import (
     parse_tfds_description,
 )
 from datasets_core.records.tfds_columns import TfdsReader
-from datasets_core.records.tfds_layout import Fields, layout_of
+from datasets_core.records.tfds_layout import Fields, layout_of, untold_strings
 from datasets_core.records.tfrecord_reader import TFRecordReader
+from datasets_core.records.wire_columns import decode_examples
 from datasets_core.store.file_structure import FileStructure, stored_blocks, stored_names
 from datasets_core.store.layout import MANIFEST_NAME, located
 from datasets_core.store.lazy_shards import LazyShards
@@ -42,6 +46,7 @@ _MOST_DECODED_ROWS = 4096
 _MOST_BATCHES = 1 << 12  # of a dataset that is not large: rows before a damaged one are given but for those of its batch
 _MOST_CLAIMED = 1 << 20  # batches of a file, of whose rows a stranger may claim any number
 _MOST_JSON_BYTES = 256 << 20
+_FIRST_ROWS = 256  # that are looked at where features.json leaves something open
 _MOST_LABEL_BYTES = 64 << 20
 _LABELS = ".labels.txt"
 
@@ -118,10 +123,14 @@ def tfds_manifest(
         digest.update(text)
         return [line.strip() for line in text.decode("utf-8", "replace").split("\n") if line.strip()]
 
-    layout = layout_of(_parsed(features, features_path), labels, path=features_path)
+    form = _parsed(features, features_path)
+    layout = layout_of(form, labels, path=features_path)
     splits = [_counted(split, folder, kind, storage_options) for split in description.splits(kind)]
     sizes = _sizes(folder, splits, storage_options)
     each = max(1, -(-sum(map(sum, (split.lengths or () for split in splits))) // _MOST_BATCHES))
+    stands = next((name for split in splits for name in split.files if sizes.get(name)), None)
+    if stands is not None and (bytes_keys := _bytes_keys(layout, files.join(folder, stands), kind, storage_options)):
+        layout = layout_of(form, labels, path=features_path, bytes_keys=bytes_keys)
     metadata = _content(files.join(folder, METADATA_NAME), _MOST_JSON_BYTES, storage_options)
     told = None if metadata is None else _parsed(metadata, files.join(folder, METADATA_NAME))
     info = description.info(TfdsReader(layout).features, splits, told)
@@ -309,6 +318,29 @@ def _counted(split: TfdsSplit, folder: str, kind: str, storage_options: dict[str
         with TFRecordReader(path) as reader:
             lengths.append(reader.num_records())
     return replace(split, lengths=tuple(lengths))
+
+
+def _bytes_keys(layout: Fields, path: str, kind: str, storage_options: dict[str, Any] | None) -> set[str]:
+    """The strings of which the first records of a file show that they are bytes and no texts, which nothing records."""
+    keys = untold_strings(layout)
+    if not keys:
+        return set()
+    try:
+        with files.open_binary(path, storage_options) as data:
+            cursor = RecordCursor(path, kind, data, total=_FIRST_ROWS)
+            block = next(cursor.take(_FIRST_ROWS), None)
+            columns = {} if block is None else decode_examples(block, {wire.encode() for wire in keys.values()})
+    except (DatasetsCoreError, OSError):  # who reads the rows is told
+        return set()
+    found = set()
+    for key, wire in keys.items():
+        column = columns.get(wire.encode(), {}).get("bytes")
+        try:
+            if column is not None:
+                column.values.cast(pa.string())
+        except pa.ArrowInvalid:
+            found.add(key)
+    return found
 
 
 def _sizes(folder: str, splits: Sequence[TfdsSplit], storage_options: dict[str, Any] | None) -> dict[str, int]:

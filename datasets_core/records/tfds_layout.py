@@ -8,7 +8,7 @@ alone: the classes that it names are never imported.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, TypeAlias, cast
@@ -49,12 +49,13 @@ class Leaf:
 
     Attributes:
         feature: of one item.
-        dtype: the name of their type; "string" for text and bytes, "bfloat16" for what is seen as float32.
+        dtype: the name of their type; "bytes" for what is no text, "bfloat16" for what is seen as float32.
         shape: the sizes, None where one varies.
         encoding: "none", "bytes" or "zlib": in the latter two an item is one bytes value.
         holds: "values", "file" for the bytes of a file that are kept as they are, "float image" for numbers in the channels of
             a picture, "sound" for the bytes of a file whose samples are seen.
         is_optional: a record may lack it.
+        is_told_text: it was declared as a text, and not as a string, which may hold any bytes.
     """
 
     feature: FeatureType
@@ -63,6 +64,7 @@ class Leaf:
     encoding: str = "none"
     holds: str = "values"
     is_optional: bool = False
+    is_told_text: bool = False
 
     @property
     def is_dynamic(self) -> bool:
@@ -77,7 +79,7 @@ class Leaf:
     @property
     def kind(self) -> str:
         """The kind of values on the wire: "int64", "float" or "bytes"."""
-        if self.is_one_value or self.dtype == "string":
+        if self.is_one_value or self.dtype in ("string", "bytes"):
             return "bytes"
         return "float" if self.dtype in _FLOATS else "int64"
 
@@ -118,13 +120,14 @@ class Items:
 Node: TypeAlias = Leaf | Fields | Items
 
 
-def layout_of(form: Any, labels: Labels, *, path: str) -> Fields:
+def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[str] = ()) -> Fields:
     """The columns that a `features.json` tells of.
 
     Args:
         form: its content.
         labels: gives the names of classes.
         path: the file, for messages.
+        bytes_keys: of strings that are bytes and no texts.
 
     Raises:
         ManifestError: it cannot be understood, or tells of what only its own code can read.
@@ -134,7 +137,7 @@ def layout_of(form: Any, labels: Labels, *, path: str) -> Fields:
     {'x': Value('int64')}
     """
     try:
-        node = _Reader(labels, path).node(form, ())
+        node = _Reader(labels, path, bytes_keys).node(form, ())
         if not isinstance(node, Fields):
             raise ManifestError(path, "its features have no names", advice=_WRITTEN_BY)
         for name, leaf, depth in leaves(node):
@@ -165,6 +168,21 @@ def leaves(node: Node, name: str = "", depth: int = 0) -> Iterator[tuple[str, Le
             yield from leaves(inner, f"{name}/{field}" if name else field, depth)
 
 
+def untold_strings(node: Node) -> dict[str, str]:
+    """The keys of strings that may be bytes as well as texts, each with the key of its values on the wire.
+
+    >>> string = {"tensor": {"dtype": "string", "shape": {}}}
+    >>> untold_strings(layout_of({"featuresDict": {"features": {"x": string}}}, lambda name: None, path="features.json"))
+    {'x': 'x'}
+    """
+    found = {}
+    for key, leaf, depth in leaves(node):
+        if leaf.dtype == "string" and leaf.holds == "values" and not leaf.is_told_text:
+            name = f"{key}/value" if leaf.is_dynamic else key
+            found[key] = f"{name}/ragged_flat_values" if depth > 1 else name
+    return found
+
+
 def _dicts(node: Node) -> Iterator[Fields]:
     """All dicts in a node."""
     if isinstance(node, Items):
@@ -190,8 +208,8 @@ def _listed(inner: Node, length: int | None, id: str | None) -> Items:
 class _Reader:
     """Makes nodes of the forms of features: those of today, and those of before 2022, which have their class under "type"."""
 
-    def __init__(self, labels: Labels, path: str) -> None:
-        self._labels, self._path = labels, path
+    def __init__(self, labels: Labels, path: str, bytes_keys: Collection[str]) -> None:
+        self._labels, self._path, self._bytes_keys = labels, path, bytes_keys
 
     def node(self, form: Any, place: tuple[str, ...]) -> Node:
         """The node of a form; `place` names it."""
@@ -238,7 +256,7 @@ class _Reader:
     def _translation(self, content: Any, place: tuple[str, ...], cls: str) -> Node:
         languages = [str(each) for each in content.get("languages") or ()]
         varies = _field(content, "variableLanguagesPerExample") or cls.endswith("VariableLanguages")
-        text = Leaf(Value("string"), "string")
+        text = Leaf(Value("string"), "string", is_told_text=True)
         if varies:
             listed = _listed(text, None, None)
             return Fields(TranslationVariableLanguages(languages or None), {"language": listed, "translation": listed})
@@ -249,7 +267,8 @@ class _Reader:
     def _text(self, content: Any, place: tuple[str, ...], cls: str) -> Node:
         if content.get("use_encoder"):
             raise self._fault(place, "is a text that was encoded by words, which TensorFlow Datasets reads no more")
-        return Leaf(Value("string"), "string", is_optional=True)  # that a text may lack stands nowhere
+        text = Leaf(Value("string"), "string", is_told_text=True)
+        return replace(text, is_optional=True)  # which stands nowhere
 
     def _tensor(self, content: Any, place: tuple[str, ...], cls: str) -> Node:
         encoding = str(content.get("encoding") or "none").lower()
@@ -262,7 +281,9 @@ class _Reader:
             raise self._fault(place, f"has the dtype {told!r}, which its files cannot hold")
         if encoding not in _ENCODINGS or (encoding != "none" and dtype == "string"):
             raise self._fault(place, f"of {dtype} has the encoding {encoding!r}, which is unknown")
-        feature = array_feature(shape, "float32" if dtype == "bfloat16" else dtype)
+        if dtype == "string" and "/".join(place) in self._bytes_keys:
+            dtype = "bytes"
+        feature = array_feature(shape, {"bfloat16": "float32", "bytes": "binary"}.get(dtype, dtype))
         if id is not None:
             feature = replace(cast(Any, feature), id=id)
         return Leaf(feature, dtype, shape, encoding)

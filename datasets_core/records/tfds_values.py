@@ -50,6 +50,8 @@ def decoded_values(leaf: Leaf, values: pa.Array, counts: Ints) -> tuple[pa.Array
         return _joined(arrays, leaf.dtype)
     if leaf.dtype == "string":
         return _texts(values, counts), counts
+    if leaf.dtype == "bytes":
+        return values.cast(pa.binary()), counts
     return _numbers(np.asarray(values.to_numpy(zero_copy_only=False)), leaf.dtype, counts), counts
 
 

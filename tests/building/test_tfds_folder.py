@@ -14,7 +14,9 @@ from datasets_core.building.tfds_folder import (
     tfds_manifest,
 )
 from datasets_core.errors import DamagedRecordError, DamagedShardError, FileFormatError, ManifestError
+from datasets_core.features.base import List, Value
 from datasets_core.meta.rows import row_ranges
+from datasets_core.records import TFRecordWriter, encode_example
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
 
@@ -35,7 +37,7 @@ def manifest(folder: Path) -> RecordManifest:
     return found
 
 
-def numbers(folder: Path, split: str = "train") -> list[int]:
+def numbers(folder: Path, split: str = "train") -> list[Any]:
     found = manifest(folder)
     rows = record_rows(str(folder), found, row_ranges(split, found.split_lengths()))
     return [number for batch in rows.batches() for number in batch.column("n").to_pylist()]
@@ -96,6 +98,19 @@ def test_files_may_stand_in_folders_below_and_nowhere_else(folder: Path) -> None
     changed(folder, splits=[{**form, "filepathTemplate": "../1.0.0/train/{SHARD_INDEX}"}])
     with pytest.raises(ManifestError, match="names no file below the folder"):
         tfds_manifest(str(folder))
+
+
+def test_strings_that_are_no_texts_are_bytes(folder: Path) -> None:
+    string = {"tensor": {"dtype": "string", "shape": {}}}
+    features = {"n": string, "t": string, "s": {"sequence": {"feature": {"sequence": {"feature": string}}}}}
+    (folder / "features.json").write_text(json.dumps({"featuresDict": {"features": features}}))
+    found = {"n": b"\xff\xd8", "t": b"text", "s/ragged_flat_values": [b"\xfe", b"a"], "s/ragged_row_lengths_0": [2]}
+    for number in range(2):
+        with TFRecordWriter(folder / f"ordered-train.tfrecord-{number:05d}-of-00002") as writer:
+            writer.write_all([encode_example(found)] * 10)
+    info = manifest(folder).info
+    assert info.features == {"n": Value("binary"), "t": Value("string"), "s": List(List(Value("binary")))}
+    assert numbers(folder, "train[:2]") == [b"\xff\xd8"] * 2
 
 
 def test_damage_is_found_when_all_is_checked(folder: Path) -> None:
