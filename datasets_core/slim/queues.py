@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from contextlib import ExitStack
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -18,7 +20,8 @@ class Runner(Protocol):
 
 
 class QueueRunners:
-    """Ends the threads of all providers, parallel readers and prefetch queues that are made in its block.
+    """Ends the threads of all providers, parallel readers and prefetch queues that are made in its block, by the thread
+    that entered it; other threads have blocks of their own.
 
     Their threads begin when something is asked for, so that nothing has to be started.
 
@@ -40,11 +43,19 @@ class QueueRunners:
     def __init__(self, *runners: Any) -> None:
         self._given = runners
         self._made: list[weakref.ref[Any]] = []
+        self._is_open = False
+
+    @staticmethod
+    def current() -> QueueRunners | None:
+        """The block that the running code is in."""
+        block = _entered.get()
+        return block if block is not None and block._is_open else None
 
     def __enter__(self) -> Self:
-        if _open:
+        if self._is_open or self.current() is not None:
             raise NestedQueueRunnerError
-        _open.append(self)
+        self._is_open = True
+        _entered.set(self)
         return self
 
     def add(self, runner: Runner) -> None:
@@ -52,14 +63,15 @@ class QueueRunners:
         self._made.append(weakref.ref(runner))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        _open.remove(self)
-        for runner in (*self._given, *(made() for made in reversed(self._made))):
-            close = getattr(runner, "close", None)
-            if close is not None:
-                close()
+        self._is_open = False
+        with ExitStack() as ends:  # all of them, whichever fail; what was made last before what it reads from
+            for runner in (*(made() for made in self._made), *reversed(self._given)):
+                close = getattr(runner, "close", None)
+                if close is not None:
+                    ends.callback(close)
 
 
-_open: list[QueueRunners] = []
+_entered: ContextVar[QueueRunners | None] = ContextVar("QueueRunners", default=None)
 
 
 def register(runner: Runner) -> None:
@@ -68,5 +80,6 @@ def register(runner: Runner) -> None:
     Args:
         runner: what has threads.
     """
-    for block in _open:
+    block = QueueRunners.current()
+    if block is not None:
         block.add(runner)

@@ -74,6 +74,10 @@ class _Adapted(SampleReader):
     def __init__(self, reader: Any) -> None:
         self._reader = reader
 
+    @property
+    def reads_one_by_one(self) -> bool:
+        return getattr(self._reader, "blocks", None) is None
+
     def samples(self, path: str) -> Iterator[tuple[Position, Any]]:
         found: Iterator[tuple[Position, Any]] = iter(self._reader.samples(path))
         return found

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from datasets_core.errors import FileFormatError
 from datasets_core.redact import redact
 
+T = TypeVar("T")
 Position: TypeAlias = Any
 """Where a sample stands in its file: a whole number, a text, or a list of them that begins with what its key says."""
 
@@ -61,6 +63,11 @@ class SampleReader(ABC):
     ([['wren'], ['sings']], 'a.txt:1')
     """
 
+    @property
+    def reads_one_by_one(self) -> bool:
+        """Whether a sample is read when it is asked for, and not before, in a block: then few are asked for ahead."""
+        return type(self).blocks is SampleReader.blocks
+
     @abstractmethod
     def samples(self, path: str) -> Iterator[tuple[Position, Any]]:
         """The samples of a file, each as where it stands, and what is to be decoded.
@@ -83,15 +90,12 @@ class SampleReader(ABC):
             FileFormatError: no sample stands there.
         """
         found, wanted = self.samples(path), None if start is None else plain(start)
-        try:
+        with ended(found):
             for number, (position, payload) in enumerate(found):
                 if wanted is not None and plain(position) != wanted:
                     continue
                 wanted = None
                 yield SampleBlock([payload], [position], number, len(payload) if isinstance(payload, bytes) else 0)
-        finally:
-            if isinstance(found, _Closable):
-                found.close()
         if wanted is not None:
             raise no_sample(path, start)
 
@@ -105,13 +109,43 @@ class SampleReader(ABC):
         return f"{path}:{position[0] if isinstance(position, list | tuple | np.ndarray) else position}"
 
 
-class _Closable(ABC):
-    @abstractmethod
-    def close(self) -> None: ...
+@contextmanager
+def ended(found: T) -> Iterator[T]:
+    """A block at whose end something is closed, if it can be: a generator that holds a file.
 
-    @classmethod
-    def __subclasshook__(cls, kind: type) -> bool:
-        return hasattr(kind, "close")
+    >>> numbers = (number for number in range(9))
+    >>> with ended(numbers):
+    ...     next(numbers), next(numbers)
+    (0, 1)
+    >>> list(numbers)
+    []
+    """
+    try:
+        yield found
+    finally:
+        close = getattr(found, "close", None)
+        if close is not None:
+            close()
+
+
+def shown_key(reader: SampleReader, path: str, position: Position) -> str:
+    """The key of a sample for a message; where the reader fails at it, too, the key that `SampleReader` makes."""
+    try:
+        return redact(str(reader.key(path, position)))
+    except Exception:
+        return redact(SampleReader.key(reader, path, position))
+
+
+def in_words(error: BaseException) -> str:
+    """An error of the user's code, whose text may be one, too.
+
+    >>> in_words(OSError("the disk is gone"))
+    'OSError: the disk is gone'
+    """
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def plain(position: Position) -> Any:
@@ -167,8 +201,7 @@ def picked(reader: SampleReader, path: str, positions: Sequence[Position]) -> Pi
 
 def _pick(reader: SampleReader, path: str, start: Position | None, wanted: dict[str, Position], found: Picked) -> None:
     heads = {_head(position) for position in wanted.values()}
-    blocks = reader.blocks(path, start)
-    try:
+    with ended(reader.blocks(path, start)) as blocks:
         for block in blocks:
             for place in _candidates(block.positions, heads):
                 name = repr(plain(block.positions[place]))
@@ -176,9 +209,6 @@ def _pick(reader: SampleReader, path: str, start: Position | None, wanted: dict[
                     found[name] = (payload_at(block, place), block, place)
             if len(found) == len(wanted):
                 return
-    finally:
-        if isinstance(blocks, _Closable):
-            blocks.close()
 
 
 def _candidates(positions: Any, heads: set[Any]) -> Iterable[int]:

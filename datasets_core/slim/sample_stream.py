@@ -15,7 +15,7 @@ from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.slim.merged_units import Entry, MergedUnits, MergeState
 from datasets_core.slim.sample_queue import FirstInFirstOut, RandomQueue
 from datasets_core.slim.sample_reader import SampleReader
-from datasets_core.slim.unit_threads import UnitThreads
+from datasets_core.slim.unit_threads import ThreadsClosedError, UnitThreads
 from datasets_core.slim.work_units import WorkUnits
 
 _VERSION = 1
@@ -76,13 +76,18 @@ class SampleStream:
             threads.close()
         few = max(1, self._capacity // 4)  # of what is read one by one: in three places there may be so many besides the queue
         self._merged = MergedUnits(self._units, self._make_reader, self._num_readers, max(few, self._num_readers), state)
-        self._most = few if type(self.reader).blocks is SampleReader.blocks else 1 << 30
+        self._most = few if self.reader.reads_one_by_one else 1 << 30
         self._queue: RandomQueue[Entry] | FirstInFirstOut[Entry] = (
             FirstInFirstOut() if self._seed is None else RandomQueue(self._capacity, self._minimum, self._seed)
         )
-        self._running[:] = [self._merged.threads]
+        self._run(self._merged.threads)
         self._chunk_state: tuple[MergeState, int, list[Entry]] = (self._merged.state(), 0, [])
         self.chunk, self.at = [], 0
+
+    def _run(self, threads: UnitThreads) -> None:
+        self._running[:] = [threads]
+        if self._is_closed:  # by another thread, which did not see these
+            threads.close()
 
     def forked(self) -> None:
         """Have a lock of this process."""
@@ -121,23 +126,32 @@ class SampleStream:
         """
         with self.lock:
             if self._is_closed:
-                raise ConfigurationError(f"{self._name} is closed. Make another one.")
-            if self._loaded is not None:
-                self._restore(self._loaded)
-            merged = self._merged
-            if merged.threads.is_lost:
-                self._running[:] = [merged.renew()]
-            state = (merged.state(), self._queue.drawn, list(self._queue.entries))
-            found = self._queue.deliver(merged, min(most, self._most))
-            state = state if found else (merged.state(), self._queue.drawn, [])
-            self._num_before += len(self.chunk)
-            self.chunk, self.at = found, 0
-            self._chunk_state = state
-            if found:
+                raise self._closed()
+            try:
+                self._take(most)
+            except ThreadsClosedError:
+                raise self._closed() from None
+            if self.chunk:
                 return
-            if merged.error is not None:
-                raise merged.error.with_traceback(None)
+            if self._merged.error is not None:
+                raise self._merged.error.with_traceback(None)
             raise OutOfRangeError(self._name, num_samples=self._num_before)
+
+    def _take(self, most: int) -> None:
+        if self._loaded is not None:
+            self._restore(self._loaded)
+        merged = self._merged
+        if merged.threads.is_lost:
+            self._run(merged.renew())
+        state = (merged.state(), self._queue.drawn, list(self._queue.entries))
+        found = self._queue.deliver(merged, min(most, self._most))
+        state = state if found else (merged.state(), self._queue.drawn, [])
+        self._num_before += len(self.chunk)
+        self.chunk, self.at = found, 0
+        self._chunk_state = state
+
+    def _closed(self) -> ConfigurationError:
+        return ConfigurationError(f"{self._name} is closed. Make another one.")
 
     # -- states --------------------------------------------------------------------------------------------------------
 

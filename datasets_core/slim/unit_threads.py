@@ -6,12 +6,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
 
 from datasets_core.errors import DatasetsCoreError, FileFormatError
 from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.redact import redact
-from datasets_core.slim.sample_reader import Position, SampleBlock, SampleReader, no_sample, plain
+from datasets_core.slim.sample_reader import Position, SampleBlock, SampleReader, ended, in_words, no_sample, plain, shown_key
 from datasets_core.slim.work_units import WorkUnits
 
 _AHEAD_BYTES = 4 << 20  # for each thread; a block may be larger, and then it is one
@@ -28,6 +27,10 @@ class _Buffer:
         self.weight = 0.0
         self.is_whole = False
         self.error: BaseException | None = None
+
+
+class ThreadsClosedError(Exception):
+    """Something was asked for of threads that were closed."""
 
 
 class UnitThreads:
@@ -76,6 +79,9 @@ class UnitThreads:
         Args:
             unit: which; those that are asked for are at most as many as there are threads.
             waits: until there is something.
+
+        Raises:
+            ThreadsClosedError: they were closed, also while they were waited for.
         """
         with self._arrived:
             self._begin()
@@ -85,6 +91,8 @@ class UnitThreads:
             buffer = self._buffer(unit)
             while waits and not (buffer.blocks or buffer.is_whole or self.is_closed):
                 self._arrived.wait()
+            if self.is_closed:
+                raise ThreadsClosedError
             if buffer.blocks:
                 taken = [block for block, _ in buffer.blocks]
                 buffer.blocks.clear()
@@ -93,7 +101,7 @@ class UnitThreads:
                 self._room.notify_all()
                 return taken, True, None
             if not buffer.is_whole:
-                return [], not self.is_closed, None
+                return [], True, None
             del self._buffers[unit]
         return [], False, buffer.error
 
@@ -128,25 +136,34 @@ class UnitThreads:
 
     def _run(self, reader: SampleReader) -> None:
         while (unit := self._next_unit()) is not None:
-            path = redact(str(self._units.path(unit)))
-            error: BaseException | None = None
-            last: list[Position] = []
-            try:
-                if not self._read(reader, unit, last):
-                    return
-            except BaseException as found:  # raised by `take`
-                error = found if isinstance(found, DatasetsCoreError) else self._told(reader, path, last, found)
+            error = self._failure(reader, unit)
             with self._arrived:
+                if self.is_closed:
+                    return
                 buffer = self._buffer(unit)
                 buffer.error, buffer.is_whole = error, True
                 self._arrived.notify_all()
             del error
 
+    def _failure(self, reader: SampleReader, unit: int) -> BaseException | None:
+        """Read a unit; why that failed, whatever it is, or None: whoever waits for the unit is told by the caller."""
+        last: list[Position] = []
+        try:
+            try:
+                self._read(reader, unit, last)
+            except DatasetsCoreError as error:
+                return error
+            except BaseException as found:
+                return self._told(reader, redact(str(self._units.path(unit))), last, found)
+        except BaseException as error:  # of what names the file
+            return error
+        return None
+
     @staticmethod
     def _told(reader: SampleReader, path: str, last: list[Position], found: BaseException) -> FileFormatError:
         """The error of somebody else's reader, with the file."""
-        where = f" behind {reader.key(path, last[0])}" if last else ""
-        reason = f"its reader, {type(reader).__name__}, failed{where}: {type(found).__name__}: {found}"
+        where = f" behind {shown_key(reader, path, last[0])}" if last else ""
+        reason = f"its reader, {type(reader).__name__}, failed{where}: {in_words(found)}"
         error = FileFormatError(path, reason, advice="Mend the reader, or the file")
         error.__cause__ = found
         return error
@@ -165,11 +182,10 @@ class UnitThreads:
                 self._room.wait()
             return None
 
-    def _read(self, reader: SampleReader, unit: int, last: list[Position]) -> bool:
-        """Read a unit; False when nobody wants it any more."""
+    def _read(self, reader: SampleReader, unit: int, last: list[Position]) -> None:
+        """Read a unit, as long as somebody wants it."""
         start = self._starts.get(unit)
-        blocks: Any = reader.blocks(self._units.path(unit), start)
-        try:
+        with ended(reader.blocks(self._units.path(unit), start)) as blocks:
             for block in blocks:
                 found = block
                 if start is not None:  # the sample that was given last
@@ -177,13 +193,9 @@ class UnitThreads:
                 if len(found):
                     last[:] = [plain(found.positions[-1])]
                     if not self._put(unit, found):
-                        return False
+                        return
             if start is not None:
                 raise no_sample(self._units.path(unit), start)
-        finally:
-            if hasattr(blocks, "close"):
-                blocks.close()
-        return True
 
     def _put(self, unit: int, block: SampleBlock) -> bool:
         weight = block.num_bytes / _AHEAD_BYTES

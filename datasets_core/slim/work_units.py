@@ -45,9 +45,9 @@ class WorkUnits:
             return place
         order = self._orders.get(epoch)
         if order is None:
-            for old in [known for known in self._orders if abs(known - epoch) > 2]:  # readers may be at two epochs at once
-                self._orders.pop(old, None)
-            order = self._orders[epoch] = shuffled_places(self.seed, epoch, len(self.files))
+            order = shuffled_places(self.seed, epoch, len(self.files))
+            near = {known: other for known, other in self._orders.items() if abs(known - epoch) <= 2}
+            self._orders = {**near, epoch: order}  # another dict: threads look into this one
         return order[place]
 
     def path(self, unit: int) -> str:

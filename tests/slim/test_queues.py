@@ -40,6 +40,34 @@ def test_blocks_are_not_nested():
         assert queue.dequeue() == 1
 
 
+def test_threads_have_blocks_of_their_own():
+    made = []
+
+    def elsewhere():
+        made.append(slim.prefetch_queue([1]))
+        with slim.QueueRunners():
+            made.append(slim.prefetch_queue([1]))
+
+    with slim.QueueRunners():
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join(SECONDS)
+    assert [queue.is_closed for queue in made] == [False, True]
+    made[0].close()
+
+
+def test_everything_is_closed_though_one_cannot_be():
+    class Broken:
+        def close(self):
+            raise RuntimeError("it cannot be closed")
+
+    with pytest.raises(RuntimeError, match="cannot be closed"), slim.QueueRunners(Broken()):
+        queue = slim.prefetch_queue([1])
+    assert queue.is_closed
+    with slim.QueueRunners(), slim.prefetch_queue([1]) as queue:
+        assert queue.dequeue() == 1
+
+
 def test_the_block_ends_things_when_an_error_leaves_it():
     made = []
     with pytest.raises(RuntimeError), slim.QueueRunners("a session of TensorFlow"):

@@ -48,6 +48,8 @@ def test_a_reader_that_is_made_is_shared():
 
 def test_anything_with_the_method_reads():
     reader = reader_maker(Duck)()
+    assert reader.reads_one_by_one
+    assert not slim.TextLineReader().reads_one_by_one
     assert [block.payloads for block in reader.blocks("a", 1)] == [["b"]]
     assert reader.key("a", 1) == "a:1"
 

@@ -192,6 +192,36 @@ def test_nothing_comes_of_what_is_closed():
         samples.next_chunk(1)
 
 
+@pytest.mark.parametrize("seed", [None, 7])
+def test_who_waits_is_told_that_it_was_closed_and_of_no_end(seed):
+    begun, gate = threading.Event(), threading.Event()
+
+    class Waiting(SampleReader):
+        def samples(self, path):
+            yield 0, 0
+            begun.set()
+            gate.wait(SECONDS)
+            yield 1, 1
+
+    samples, told = stream(["a"], seed=seed, reader=Waiting), []
+
+    def wait():
+        try:
+            given_by(samples, 3)
+        except ConfigurationError as error:
+            told.append(str(error))
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    assert begun.wait(SECONDS)
+    opener = threading.Timer(0.05, gate.set)
+    opener.start()
+    samples.close()
+    for thread in (waiting, opener):
+        thread.join(SECONDS)
+    assert told == ["The test is closed. Make another one."]
+
+
 def test_threads_end_with_what_they_serve():
     before = set(threading.enumerate())
     samples = stream(["a-1000000", "b-1000000"], readers=2, epochs=None)

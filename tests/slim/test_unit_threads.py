@@ -1,6 +1,7 @@
 """Threads that read ahead: bounded, in order, ended, and with errors in their place."""
 
 import gc
+import re
 import threading
 import weakref
 
@@ -8,7 +9,7 @@ import pytest
 
 from datasets_core.errors import FileFormatError
 from datasets_core.slim.sample_reader import SampleReader
-from datasets_core.slim.unit_threads import UnitThreads
+from datasets_core.slim.unit_threads import ThreadsClosedError, UnitThreads
 from datasets_core.slim.work_units import WorkUnits
 
 SECONDS = 20
@@ -126,7 +127,8 @@ def test_closing_ends_the_threads_and_closes_the_files(reading):
     threads.close()
     assert not any(thread.join(SECONDS) or thread.is_alive() for thread in set(threading.enumerate()) - before)
     assert reader.closed.acquire(timeout=SECONDS)
-    assert threads.take(0, waits=True)[0] == []
+    with pytest.raises(ThreadsClosedError):
+        threads.take(0, waits=True)
 
 
 def test_a_reader_that_hangs_does_not_hold_up_closing(reading):
@@ -136,6 +138,65 @@ def test_a_reader_that_hangs_does_not_hold_up_closing(reading):
     threads.close()
     gate.set()
     assert reader.closed.acquire(timeout=SECONDS)
+
+
+def test_who_waits_is_told_that_the_threads_are_closed(reading):
+    threads, reader = reading(["a-5"])
+    gate = reader.gates["a-5", 0] = threading.Event()
+    told = []
+
+    def wait():
+        try:
+            told.append(threads.take(0, waits=True))
+        except ThreadsClosedError as error:
+            told.append(error)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    while not threads._threads:
+        pass
+    gate_opener = threading.Timer(0.05, gate.set)
+    gate_opener.start()
+    threads.close()
+    for thread in (waiting, gate_opener):
+        thread.join(SECONDS)
+    assert isinstance(told[0], ThreadsClosedError)
+
+
+class Nameless(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class NoKeys(Counting):
+    def key(self, path, position):
+        raise RuntimeError("no key")
+
+
+class NoPaths(WorkUnits):
+    def path(self, unit):
+        raise LookupError("no path")
+
+
+class FailsNamelessly(Counting):
+    def samples(self, path):
+        yield 0, path
+        raise Nameless
+
+
+@pytest.mark.parametrize(
+    ("units", "reader", "told"),
+    [
+        (WorkUnits, NoKeys, r"bad-5.* behind bad-5:1.*the disk is gone"),
+        (WorkUnits, FailsNamelessly, r"bad-5.* behind bad-5:0.*: Nameless"),
+        (NoPaths, Counting, "no path"),
+    ],
+)
+def test_an_error_comes_though_what_tells_of_it_fails_too(units, reader, told):
+    threads = UnitThreads(units(["bad-5"], 1), [reader()], {}, 0, 4)
+    _, error = all_of(threads, 0)
+    assert re.search(told, str(error))
+    threads.close()
 
 
 def test_threads_keep_nothing_alive_that_was_taken(reading):

@@ -1,5 +1,8 @@
 """The order of files over epochs."""
 
+import sys
+import threading
+
 import pytest
 
 from datasets_core.errors import ConfigurationError
@@ -20,6 +23,29 @@ def test_with_a_seed_each_epoch_has_all_files_in_another_order():
     assert len(set(map(tuple, epochs))) == 5
     again = WorkUnits(files, seed=3)
     assert [again.path(unit) for unit in reversed(range(100))][::-1] == [path for epoch in epochs for path in epoch]
+
+
+def test_threads_may_be_at_several_epochs_at_once():
+    units, wrong = WorkUnits(["a", "b", "c"], seed=1), []
+    expected = [units.place(unit) for unit in range(900)]
+
+    def look():
+        try:
+            wrong.extend(unit for unit in range(900) if units.place(unit) != expected[unit])
+        except Exception as error:
+            wrong.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=look) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []
 
 
 def test_without_a_number_of_epochs_there_is_no_end():
