@@ -74,7 +74,7 @@ def inflated(stream: Bytes, *, name: str, compression: str | None = None) -> Byt
     compression = checked_compression(compression)
     if compression is None:
         head = _first(stream, HEAD_BYTES, name)
-        compression, stream = compression_of(head), _Led(head, stream)
+        compression, stream = compression_of(head), _HeadedStream(head, stream)
     return Inflated(stream, compression, name) if compression else stream
 
 
@@ -85,7 +85,7 @@ def _first(stream: Bytes, count: int, name: str) -> bytes:
     return head
 
 
-class _Led:
+class _HeadedStream:
     """A stream, and bytes before it."""
 
     def __init__(self, head: bytes, stream: Bytes) -> None:
@@ -145,11 +145,11 @@ class Inflated:
         return out
 
     def _next(self) -> None:
-        """Begin with the next stream, if one follows."""
+        """Begin with the next stream, if one follows, behind zeros or without."""
         self._object, self._has_begun, self._is_first_done = self._begun(), False, True
-        while self._input and not (rest := self._input.lstrip(b"\0")):
-            self._input = read_some(self._stream, _INPUT_BYTES, self._name)
-        self._input = rest if self._input else b""
+        self._input = self._input.lstrip(b"\0")
+        while not self._input and (more := read_some(self._stream, _INPUT_BYTES, self._name)):
+            self._input = more.lstrip(b"\0")
 
     def _up_to_error(self, state: Any, size: int, error: zlib.error) -> bytes:
         """What comes before a damage: zlib drops what it made in the call that finds one, so it is fed byte by byte."""

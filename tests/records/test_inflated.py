@@ -100,6 +100,21 @@ def test_several_streams_in_a_row_and_zeros_behind_them_are_one_file(kind: str) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("again", [False, True])
+def test_zeros_behind_the_end_may_come_in_reads_of_their_own(kind: str, again: bool) -> None:
+    class Parts:
+        def __init__(self, *parts: bytes) -> None:
+            self.parts = list(parts)
+
+        def read(self, size: int, /) -> bytes:
+            return self.parts.pop(0) if self.parts else b""
+
+    data, rest = packed(b"one", kind), packed(b"two", kind) if again else b""
+    stream = inflated(Parts(data, bytes(7), bytes(9) + rest, bytes(3)), name="a.gz", compression=kind)
+    assert all_of(stream) == (b"onetwo" if again else b"one")
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tail", [b"hello", b"\1\2", frame(b"more")], ids=["text", "bytes", "record"])
 def test_foreign_bytes_behind_the_end_are_told(kind: str, tail: bytes) -> None:
     found, error = read(packed(frame(b"one"), kind) + tail)
