@@ -70,7 +70,7 @@ def encode_sequence_example(
         made = delimited(FIRST, _entries(context, name))
     if feature_lists is not None:
         steps = [(key, steps) for key, steps in _items(feature_lists, name) if steps is not None]
-        lists = [delimited(FIRST, _key(key) + delimited(SECOND, _steps(key, given))) for key, given in steps]
+        lists = [delimited(FIRST, _key(key, name) + delimited(SECOND, _steps(key, given))) for key, given in steps]
         made += delimited(SECOND, b"".join(lists))
     return _whole(made, name)
 
@@ -96,18 +96,18 @@ def _entries(features: Mapping[str, Any], name: str) -> bytes:
     made = bytearray()
     for key, value in _items(features, name):
         if value is not None:
-            made += delimited(FIRST, _key(key) + delimited(SECOND, _feature(key, value, name)))
+            made += delimited(FIRST, _key(key, name) + delimited(SECOND, _feature(key, value, name)))
     return bytes(made)
 
 
 @lru_cache(maxsize=1024)
-def _key(key: Any) -> bytes:
+def _key(key: Any, name: str) -> bytes:
     if not isinstance(key, str):
-        raise ExampleError("Example", f"has the key {key!r}, which is no text", advice="Name features by text")
+        raise ExampleError(name, f"has the key {key!r}, which is no text", advice="Name features by text")
     try:
         return delimited(FIRST, key.encode())
     except UnicodeEncodeError:
-        raise ExampleError("Example", f"has the key {key!r}, which UTF-8 has no form of", advice="Rename it") from None
+        raise ExampleError(name, f"has the key {key!r}, which UTF-8 has no form of", advice="Rename it") from None
 
 
 def _steps(key: str, steps: Any) -> bytes:

@@ -59,7 +59,11 @@ class ExampleParser:
         return {name: reader.one(found, _ALONE) for name, reader in self.readers.items()}
 
     def parse_batch(self, serialized: Any) -> dict[str, Parsed]:
-        """Many records as one batch, as `parse_example` gives it."""
+        """Many records as one batch, as `parse_example` gives it.
+
+        Raises:
+            ExampleError: a record is no Example, or breaks the rules of a spec; its `record` tells which.
+        """
         return with_first_error(as_block(serialized), self._batch)
 
     def _batch(self, block: RecordBlock) -> dict[str, Parsed]:
@@ -188,8 +192,12 @@ def record_bytes(serialized: Any) -> bytes:
     return serialized
 
 
-def as_block(serialized: Any) -> RecordBlock:
+def as_block(serialized: Any, name: str = "Example") -> RecordBlock:
     """Records as a block, from what users have them in.
+
+    Args:
+        serialized: the records.
+        name: what messages name them, where they have no name yet.
 
     Raises:
         ArgumentTypeError: it is no records.
@@ -202,4 +210,4 @@ def as_block(serialized: Any) -> RecordBlock:
         raise ArgumentTypeError("A numpy array of bytes drops zeros at their ends. Pass a list, or an array of dtype object.")
     if isinstance(serialized, (str, bytes, Mapping)) or not isinstance(serialized, Iterable):
         raise ArgumentTypeError(f"A {type(serialized).__name__} is no list of records. Pass a list of bytes, or a RecordBlock.")
-    return RecordBlock.of([record_bytes(record) for record in serialized], name="Example")
+    return RecordBlock.of([record_bytes(record) for record in serialized], name=name)

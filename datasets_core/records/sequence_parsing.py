@@ -18,7 +18,8 @@ from datasets_core.records.step_rows import step_rows
 from datasets_core.records.wanted_values import Where, with_first_error
 from datasets_core.records.wire import raw_sequence_example
 
-_ALONE = Where("SequenceExample", None, 1)
+_NAME = "SequenceExample"
+_ALONE = Where(_NAME, None, 1)
 Values = dict[str, Parsed]
 
 
@@ -61,8 +62,12 @@ class SequenceParser:
         return context, {name: reader.one(lists, _ALONE) for name, reader in self.sequence_readers.items()}
 
     def parse_batch(self, serialized: Any) -> tuple[Values, Values, Values]:
-        """Many records as one batch, as `parse_sequence_example` gives it."""
-        return with_first_error(as_block(serialized), self._batch)
+        """Many records as one batch, as `parse_sequence_example` gives it.
+
+        Raises:
+            ExampleError: a record is no SequenceExample, or breaks the rules of a spec; its `record` tells which.
+        """
+        return with_first_error(as_block(serialized, _NAME), self._batch)
 
     def _batch(self, block: RecordBlock) -> tuple[Values, Values, Values]:
         where = Where.of(block)
@@ -92,7 +97,9 @@ class SequenceParser:
         >>> parser.parse_rows([records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [])])
         ({}, {'n': [array([1, 2]), array([], dtype=int64)]})
         """
-        block = as_block(serialized)
+        return with_first_error(as_block(serialized, _NAME), self._rows)
+
+    def _rows(self, block: RecordBlock) -> tuple[dict[str, list[Parsed]], dict[str, list[Parsed]]]:
         where = Where.of(block)
         columns, lists = decode_sequence_examples(block, self.keys, self.list_keys, rules="tensorflow")
         context = {name: reader.rows(columns, where) for name, reader in self.context_readers.items()}

@@ -161,3 +161,10 @@ def test_bytes_are_those_that_protobuf_writes() -> None:
     lists = {"b": [[1, 2], np.zeros(0, int)], "c": []}
     assert encode_sequence_example({"a": 300}, lists).hex() == SEQUENCE
     assert [encode_example({}), encode_sequence_example(), encode_sequence_example({}, {})] == [b"\n\0", b"", b"\n\0\x12\0"]
+
+
+@pytest.mark.parametrize("key", [b"a", "\ud800"])
+def test_a_key_that_is_none_is_told_with_its_message(key):
+    for encode, name in ((encode_example, "Example"), (lambda given: encode_sequence_example(None, given), "SequenceExample")):
+        with pytest.raises(ExampleError, match=f"^{name}: has the key"):
+            encode({key: [1]})

@@ -76,3 +76,13 @@ def test_errors_name_record_key_and_step():
         parser.parse(wrong)
     with pytest.raises(ExampleError, match="'a' has int64 values, and string is asked for in step 0"):
         parse_single_sequence_example(good, None, {"a": VarLenFeature("string")})
+
+
+def test_the_first_record_that_is_refused_is_named_whatever_is_asked_for():
+    spec = FixedLenFeature([], "int64")
+    parser = SequenceParser({"a": spec, "b": spec}, {"n": FixedLenSequenceFeature([], "int64")})
+    block = [encode_sequence_example({"a": 1}, {"n": [1]}), encode_sequence_example({"b": 1}, {"n": [1]})]
+    for parse in (parser.parse_batch, parser.parse_rows):
+        with pytest.raises(ExampleError, match="SequenceExample: record 0: feature 'b'") as raised:
+            parse(block)
+        assert raised.value.record == 0
