@@ -9,6 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -59,11 +61,14 @@ class RecordBlock:
         """Some of the records, which share the memory.
 
         Raises:
-            ValueError: a step other than 1, or no slice.
+            ConfigurationError: a step other than 1.
+            ArgumentTypeError: no slice.
         """
+        if not isinstance(rows, slice):
+            raise ArgumentTypeError(f"records[{rows!r}] is no slice. Take records[start:stop], or list(records).")
         start, stop, step = rows.indices(len(self))
         if step != 1:
-            raise ValueError(f"records[{rows}] takes steps of {step}. Leave the step out.")
+            raise ConfigurationError(f"records[{rows}] takes steps of {step}. Leave the step out.")
         part = slice(start, max(start, stop))
         return RecordBlock(self.data, self.starts[part], self.stops[part], self.first + start, self.name, self.offset)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from array import array
 from collections.abc import Iterator
@@ -22,6 +23,9 @@ BLOCK_BYTES = 2 << 20
 
 _MOST_UNCHECKED = 2 << 30  # bytes of a record whose length nothing vouches for; no message can be larger
 _PIECE_BYTES = 16 << 20
+_SNIFFED_BYTES = 1024
+_FEWEST_OF_TEXT = 4
+_NOT_IN_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _FEW = 64  # frames that are checked faster one by one than by numpy
 _HEAD = struct.Struct("<QI")
 
@@ -318,5 +322,12 @@ def _foreign(data: bytes) -> str | None:
         return "a web page"
     if is_lfs_pointer(data):
         return "the text that Git-LFS keeps in the place of a file"
-    kind = kind_of(data[:1024])
-    return kind and f"a file of the kind {kind}"
+    kind = kind_of(data[:_SNIFFED_BYTES])
+    if kind:
+        return f"a file of the kind {kind}"
+    return "a text" if _is_text(data[:_SNIFFED_BYTES]) else None
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether some bytes are those of a text; a length has zeros in it, unless no more than its first bytes are there."""
+    return len(data) >= _FEWEST_OF_TEXT and not _NOT_IN_TEXT.search(data)

@@ -120,7 +120,12 @@ class TFRecordReader:
     # -- those that are asked for --------------------------------------------------------------------------------------
 
     def num_records(self) -> int:
-        """How many records there are, by the index."""
+        """How many records there are, by the index.
+
+        Raises:
+            FileFormatError: the index does not fit the file.
+            DamagedRecordError: there is none, and the file is damaged.
+        """
         return len(self.index)
 
     @property
@@ -167,7 +172,11 @@ class TFRecordReader:
             raise FileFormatError(found.name, reason, advice=INDEX_ADVICE)
 
     def new_index(self) -> RecordIndex:
-        """The index as the file itself gives it; see `index`."""
+        """The index as the file itself gives it; see `index`.
+
+        Raises:
+            DamagedRecordError: the file is damaged: there is no index of a part.
+        """
         is_plain = not self.is_compressed
         if is_plain and isinstance(self._file, LocalRecords):
             return index_of(self._file.ranges(), self.name)
@@ -188,7 +197,12 @@ class TFRecordReader:
             yield from block
 
     def blocks_between(self, start: int = 0, stop: int | None = None) -> Iterator[RecordBlock]:
-        """As `records`, block by block."""
+        """As `records`, block by block.
+
+        Raises:
+            FileFormatError: the index does not fit the file.
+            DamagedRecordError: after the good records before it.
+        """
         if self.is_compressed:
             yield from self._passed(start, stop)
             return

@@ -1,7 +1,11 @@
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.records import RecordBlock
 
 
@@ -16,5 +20,11 @@ def test_a_block_gives_its_records_and_its_slices_theirs(records: list[bytes], s
 
 
 def test_steps_are_refused() -> None:
-    with pytest.raises(ValueError, match="steps of 2"):
+    with pytest.raises(ConfigurationError, match="steps of 2"):
         RecordBlock.of([b"a"])[::2]
+
+
+@pytest.mark.parametrize("place", [0, "a", None, np.int64(0)], ids=str)
+def test_what_is_no_slice_is_refused(place: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match="is no slice"):
+        RecordBlock.of([b"a"])[place]

@@ -97,18 +97,24 @@ def test_an_error_says_what_where_and_what_to_do() -> None:
     )
 
 
+GIT_LFS = "the text that Git-LFS keeps in the place of a file"
+
+
 @pytest.mark.parametrize(
-    "head, kind",
+    "head, kind, damage",
     [
-        (b"<!DOCTYPE html><html>no such file</html>", "a web page"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "Git-LFS"),
-        (b"PK\x03\x04" + bytes(40), "zip"),
+        (b"<!DOCTYPE html><html>no such file</html>", "a web page", "length CRC"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", GIT_LFS, "length CRC"),
+        (b"PK\x03\x04" + bytes(40), "a file of the kind zip", "length CRC"),
+        (b"id,name\n1,Zo\xc3\xab\n2,Max\n", "a text", "length CRC"),
+        (b"a\n1\n", "a text", "cut in header"),
     ],
-    ids=["html", "lfs", "zip"],
+    ids=["html", "lfs", "zip", "csv", "short"],
 )
-def test_what_is_no_such_file_at_all_is_named(head: bytes, kind: str) -> None:
+def test_what_is_no_such_file_at_all_is_named(head: bytes, kind: str, damage: str) -> None:
     found, error = read(head)
-    assert found == [] and error is not None and error.damage == "length CRC" and kind in str(error)
+    assert found == [] and error is not None and error.damage == damage
+    assert str(error).endswith(f"; it begins as {kind} does. Give a TFRecord file.")
 
 
 # -- lengths that are not to be believed -------------------------------------------------------------------------------
