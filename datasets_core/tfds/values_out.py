@@ -67,17 +67,14 @@ def _of_dict(parts: Mapping[str, Convert]) -> Convert:
 
 
 def _of_list(inner: FeatureType) -> Convert:
-    flatten = getattr(inner, "flatten", None)
-    parts = flatten() if flatten is not None and not isinstance(inner, Media) else None
-    inner = parts if isinstance(parts, dict) else inner  # texts in several languages, which are dicts in TFDS
-    if isinstance(inner, dict):
-        lists = {name: _of_list(part) for name, part in inner.items()}
+    depth, parts = _dicts_below(inner)
+    if parts is not None:
+        lists = {name: _of_list(_in_lists(part, depth)) for name, part in parts.items()}
 
         def transposed(value: Any) -> Any:
             if value is None:
                 return None
-            rows = [row or {} for row in value]
-            return {name: make([row.get(name) for row in rows]) for name, make in lists.items()}
+            return {name: make([_field(each, name, depth) for each in value]) for name, make in lists.items()}
 
         return transposed
     dtype, shape = np_dtype_of(inner), shape_of(inner)
@@ -85,6 +82,31 @@ def _of_list(inner: FeatureType) -> Convert:
         each = converter(inner)
         return lambda value: None if value is None else joined([each(element) for element in value], dtype, shape)
     return lambda value: None if value is None else flat(value, dtype)
+
+
+def _dicts_below(feature: FeatureType) -> tuple[int, Mapping[str, FeatureType] | None]:
+    """How many lists dicts stand in, and the features of these; None where there are no dicts.  Translations are dicts too."""
+    depth = 0
+    while isinstance(feature, (List, LargeList)):
+        feature, depth = feature.feature, depth + 1
+    if isinstance(feature, dict):
+        return depth, feature
+    flatten = getattr(feature, "flatten", None)
+    parts = flatten() if flatten is not None and not isinstance(feature, Media) else None
+    return depth, parts if isinstance(parts, dict) else None
+
+
+def _in_lists(feature: FeatureType, depth: int) -> FeatureType:
+    for _ in range(depth):
+        feature = List(feature)
+    return feature
+
+
+def _field(value: Any, name: str, depth: int) -> Any:
+    """A field of all dicts in some lists."""
+    if value is None:
+        return None
+    return [_field(each, name, depth - 1) for each in value] if depth else value.get(name)
 
 
 def flat(values: Sequence[Any], dtype: np.dtype[Any]) -> Any:
