@@ -64,7 +64,7 @@ class LiveTables:
 
     def _fitted(self, table: Any, what: str, row: int) -> list[pa.RecordBatch]:
         if self._known is not None and isinstance(table, pa.RecordBatch) and table.schema.equals(self._known):
-            return [pa.RecordBatch.from_arrays(table.columns, schema=self._known)]
+            return [pa.RecordBatch.from_arrays(table.columns, schema=self._known) if len(self._known) else table]
         assert self._features is not None
         try:
             fitted = cast_table(table, self._features, what=what)

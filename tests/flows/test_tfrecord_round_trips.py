@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, Features, Value, load_dataset
+from datasets_core import Dataset, Features, Value, load_dataset, records
 from datasets_core.errors import CastError
 from datasets_core.features import Array2D, ClassLabel, Image, LargeList, List
 from datasets_core.features.base import FeatureType
@@ -135,3 +135,17 @@ def test_what_comes_back_otherwise(every_kind: ModuleType, exchange: ModuleType,
         **dict.fromkeys(with_none, "CellCastError"),  # within the lists
         "dict": "differs",  # of nulls is null
     }
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_records_without_features_are_rows_that_count(tmp_path: Path, streaming: bool) -> None:
+    names = {"empty": [b"", b""], "full": [records.encode_example({"id": number}) for number in range(5)]}
+    for name, messages in names.items():
+        with records.TFRecordWriter(tmp_path / f"{name}.tfrecord") as writer:
+            writer.write_all(messages)
+    empty, full = (str(tmp_path / f"{name}.tfrecord") for name in names)
+
+    def count(paths: list[str], split: str = "train") -> int:
+        return sum(1 for _ in load_dataset("tfrecord", data_files=paths, split=split, streaming=streaming))
+
+    assert [count([empty]), count([empty, full]), count([full, empty]), count([empty], "train[1:]")] == [2, 7, 7, 1]
