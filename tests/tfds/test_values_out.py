@@ -69,8 +69,6 @@ def test_elements_of_any_structure_are_put_together() -> None:
 
 
 def test_dicts_in_lists_of_lists_are_dicts_of_lists() -> None:
-    from datasets_core.features.translation import Translation
-
     convert = converter(List(List({"a": {"b": Value("int8")}})))
     found = convert([[{"a": {"b": 1}}, {"a": {"b": 2}}], []])
     assert [each.tolist() for each in found["a"]["b"]] == [[1, 2], []] and found["a"]["b"][0].dtype == np.int8
