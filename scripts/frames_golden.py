@@ -9,7 +9,7 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import tensorflow as tf
 
@@ -19,8 +19,8 @@ KINDS = {"plain": "", "gzip": "GZIP", "zlib": "ZLIB"}
 
 def written(kind: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/a.tfrecord"
-        with tf.io.TFRecordWriter(path, KINDS[kind]) as writer:
+        path, compression = f"{folder}/a.tfrecord", cast(Any, KINDS[kind])
+        with tf.io.TFRecordWriter(path, compression) as writer:
             for record in RECORDS:
                 writer.write(record)
         return Path(path).read_bytes()
@@ -30,8 +30,9 @@ def read(data: bytes, kind: str, place: Path) -> tuple[int, bool]:
     """How many records come, and whether an error follows them."""
     place.write_bytes(data)
     count = 0
+    compression: Any = KINDS[kind]
     try:
-        for record in tf.data.TFRecordDataset(str(place), compression_type=KINDS[kind]):
+        for record in tf.data.TFRecordDataset(str(place), compression_type=compression):
             assert record.numpy() == RECORDS[count], "a wrong record"
             count += 1
     except tf.errors.DataLossError:

@@ -2,9 +2,9 @@
 
     python scripts/slim_golden.py
 
-It is run in an interpreter that has tensorflow, tf_slim and Pillow. Specs and handlers are written as
-text that the test reads again with our own names; records and images are kept in the file. A result is an array, a sparse array, or the class
-of an error.
+It is run in an interpreter that has tensorflow, tf_slim and Pillow. Specs and handlers are written as text that the test
+reads again with our own names; records and images are kept in the file. A result is an array, a sparse array, or the class of
+an error.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class Table:
 
 
 def example(values: dict[str, Any]) -> bytes:
-    return tf.train.Example(features=features(values)).SerializeToString(deterministic=True)
+    made: bytes = tf.train.Example(features=features(values)).SerializeToString(deterministic=True)
+    return made
 
 
 def features(values: dict[str, Any]) -> Any:
@@ -94,8 +95,9 @@ def feature(values: Any) -> Any:
 
 def sequence(context: dict[str, Any], lists: dict[str, list[Any]]) -> bytes:
     made = {key: tf.train.FeatureList(feature=[feature(step) for step in steps]) for key, steps in lists.items()}
-    message = tf.train.SequenceExample(context=features(context), feature_lists=tf.train.FeatureLists(feature_list=made))
-    return message.SerializeToString(deterministic=True)
+    message: Any = tf.train.SequenceExample(context=features(context), feature_lists=tf.train.FeatureLists(feature_list=made))
+    data: bytes = message.SerializeToString(deterministic=True)
+    return data
 
 
 def told(value: Any) -> dict[str, Any]:

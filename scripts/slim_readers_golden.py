@@ -15,7 +15,7 @@ import tempfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
@@ -89,7 +89,7 @@ def files(folder: Path) -> dict[str, bytes]:
         "a.tfrecord.z": ([b"a0", b"", b"a2-is-longer", b"a3"], "ZLIB"),
     }
     for name, (values, compression) in records.items():
-        with tf.io.TFRecordWriter(str(folder / name), compression) as writer:
+        with tf.io.TFRecordWriter(str(folder / name), cast(Any, compression)) as writer:
             for value in values:
                 writer.write(value)
         made[name] = (folder / name).read_bytes()

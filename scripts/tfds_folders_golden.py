@@ -286,7 +286,7 @@ def stored(value: Any) -> Any:
     if isinstance(value, (bytes, str)):
         return {"bytes": base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()}
     if isinstance(value, (np.ndarray, np.generic)):
-        array = np.asarray(value)
+        array: Any = np.asarray(value)
         if array.dtype == object:
             return {"array": [base64.b64encode(each).decode() for each in array.flat], "shape": array.shape, "dtype": "bytes"}
         listed = array.astype(np.float64) if array.dtype.kind not in "iub" else array

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 import tensorflow as tf  # noqa: E402
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # noqa: E402
+from google.protobuf.message import DecodeError  # noqa: E402
 
 from tests.records import wire_forms as forms  # noqa: E402
 
