@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, BinaryIO
 
@@ -39,6 +39,7 @@ class RecordReading:
         columns: the columns that are wanted; None: all.
         verify: CRCs are compared.
         compression: of the files; None: each tells.
+        named: the columns of which it was said that the first records have nothing.
     """
 
     spec: Any = None
@@ -48,6 +49,7 @@ class RecordReading:
     columns: tuple[str, ...] | None = None
     verify: bool = True
     compression: str | None = None
+    named: set[str] = field(default_factory=set, init=False, compare=False, repr=False)
 
     def reader(self, columns: Sequence[str] | None = None) -> ExampleReader:
         """What makes rows of records.

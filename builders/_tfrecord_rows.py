@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -15,6 +16,7 @@ from datasets_core.building.live_marks import Mark, TextFile, packed, unpacked
 from datasets_core.errors import DatasetsCoreError, ExampleError, FileFormatError
 from datasets_core.fetch.range_file import LocalRanges
 from datasets_core.meta.row_blocks import Ints
+from datasets_core.records.example_columns import keys_of
 from datasets_core.records.framing import TAIL_BYTES
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.record_frames import frame_offsets
@@ -22,6 +24,8 @@ from datasets_core.records.record_index import index_of
 
 from ._source import Source
 from ._tfrecord_reading import BLOCK_BYTES, SNIFFED_BYTES, RecordReading, kind_of_compression
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -73,10 +77,30 @@ class Rows:
                 raise
             yield from self.of(block[:good])
             raise
+        if block.first == 0 and len(block):
+            self._tell_of_nothing(block, batch)
         if not self.is_told and not batch.schema.equals(self.schema or _NOTHING):
             self.is_widened |= _changed(self.schema, batch.schema) is not None
             self.schema = batch.schema
         yield batch
+
+    def _tell_of_nothing(self, block: RecordBlock, batch: pa.RecordBatch) -> None:
+        """Say which columns the first records have nothing of, since a name may be wrong in `features=`: once for each."""
+        reading = self._reading
+        if reading.features is None or reading.spec is not None or reading.sequence_spec is not None:
+            return
+        nothing = [name for name in batch.schema.names if batch.column(name).null_count == len(block)]
+        for name in nothing:
+            if name not in reading.named:
+                reading.named.add(name)
+                reason = "column %r of features= is None in all of the first %d records"
+                logger.warning(f"%s: {reason}; %s.", block.name, name, len(block), self._keys(block))
+
+    def _keys(self, block: RecordBlock) -> str:
+        try:
+            return f"they have {', '.join(map(repr, keys_of(block, self._reading.message)))}"
+        except ExampleError as error:  # in a key that nobody asked for
+            return str(error).removesuffix(".")
 
     def of_file(self, source: Source) -> Generator[tuple[pa.RecordBatch, RecordBlock], None, tuple[Ints, int] | None]:
         """The rows of a file with their records; and, when all came, where these begin, and end; None where it is packed."""

@@ -46,7 +46,8 @@ class TfRecordConfig(BuilderConfig):
     """Options of `load_dataset("tfrecord", ...)`.
 
     Args:
-        features: what the columns are; None: what the specs or the records say.
+        features: what the columns are; None: what the specs or the records say.  A record without the key of a column has None
+            there; a column that is None in all of the first records is told in the log, since its name may be wrong.
         spec: what is read of each record, as `tf.io.parse_single_example` takes it: a dict of `FixedLenFeature` and its like,
             of `datasets_core.records` or of TensorFlow.  With `sequence_spec`, of the context of each record.
         sequence_spec: what is read of the lists of each `SequenceExample`.

@@ -81,16 +81,16 @@ class ExampleReader:
         self.message = message
         self.columns = None if columns is None else list(columns)
         self.features: Features | None = None if features is None else Features(features)
-        self._way: _Way
+        self._rows: _RowMaker
         if message == "bytes":
-            self._way = _Raw(self.features, spec is not None or sequence_spec is not None, self.columns)
+            self._rows = _Raw(self.features, spec is not None or sequence_spec is not None, self.columns)
         elif spec is not None or sequence_spec is not None:
-            self._way = _BySpecs(spec, sequence_spec, self.features, message, self.columns)
+            self._rows = _BySpecs(spec, sequence_spec, self.features, message, self.columns)
         elif self.features is not None:
-            self._way = _ByFeatures(self.features, message, self.columns)
+            self._rows = _ByFeatures(self.features, message, self.columns)
         else:
-            self._way = _ByRecords(message, self.columns)
-        self.features = self._way.features
+            self._rows = _ByRecords(message, self.columns)
+        self.features = self._rows.features
 
     def read(self, block: RecordBlock, known: pa.Schema | None = None) -> pa.RecordBatch:
         """The rows of a block.
@@ -103,10 +103,10 @@ class ExampleReader:
         Raises:
             ExampleError: a record is no such message, or not of the features that are asked for; of several the first.
         """
-        return with_first_error(block, lambda part: self._way.read(part, known))
+        return with_first_error(block, lambda part: self._rows.read(part, known))
 
 
-class _Way(Protocol):
+class _RowMaker(Protocol):
     """One way to make rows of records."""
 
     @property
@@ -226,6 +226,20 @@ def _decoded(
     if is_sequence or (is_sequence is None and has_feature_lists(block)):
         return decode_sequence_examples(block, keys, keys)
     return decode_examples(block, keys), {}
+
+
+def keys_of(block: RecordBlock, message: str | None = None) -> list[str]:
+    """The keys that some records have, those of feature lists too, in the order in which they are first seen.
+
+    Args:
+        block: the records.
+        message: see `ExampleReader`.
+
+    Raises:
+        ExampleError: a record is no such message.
+    """
+    columns, lists = _decoded(block, None, None if message is None else message == "sequence_example")
+    return [key.decode(errors="surrogateescape") for key in (*columns, *lists)]
 
 
 # -- by what records tell ----------------------------------------------------------------------------------------------

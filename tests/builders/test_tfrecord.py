@@ -490,6 +490,23 @@ def test_a_column_that_no_record_has_is_refused(files: Any, load: Any) -> None:
             list(load([path], columns=["id", "none"], **options))
 
 
+def test_a_column_that_is_none_in_all_records_is_told_once(files: Any, load: Any, caplog: pytest.LogCaptureFixture) -> None:
+    found = files(a=content(ROWS), b=content(ROWS))
+    features = Features({"id": Value("int64"), "txt": Value("binary")})
+    stream = load(found, features=features, streaming=True)
+    assert [row["txt"] for row in stream] == [None] * 80
+    told = [entry.getMessage() for entry in caplog.records if entry.levelname == "WARNING"]
+    assert len(told) == 1 and told[0].endswith(
+        "a.tfrecord: column 'txt' of features= is None in all of the first 40 records; they have 'id', 'text', 'half'."
+    )
+    caplog.clear()
+    assert len(load(found, features=features)) == 80
+    assert caplog.text.count("column 'txt' of features= is None") == 1
+    caplog.clear()
+    load(found, features=Features({"id": Value("int64")}))
+    assert "features=" not in caplog.text
+
+
 def test_images_are_decoded(files: Any, load: Any) -> None:
     image = pytest.importorskip("PIL.Image")
     sink = io.BytesIO()
