@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from datasets_core.errors import ArgumentTypeError, UnknownItemError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownItemError
 
 
 class DataDecoder(ABC):
@@ -69,6 +69,29 @@ class DataDecoder(ABC):
     def ListItems(self) -> list[str]:  # noqa: N802
         """`list_items`, as older code spells it."""
         return self.list_items()
+
+
+def method_of(decoder: Any, *names: str) -> Any:
+    """A method of whatever has the methods of a decoder.
+
+    Args:
+        decoder: what was given as one.
+        names: what the method may be called; the first that is there is taken.
+
+    Raises:
+        ConfigurationError: it has none of them.
+
+    >>> class Older:
+    ...     def ListItems(self):
+    ...         return ["text"]
+    >>> method_of(Older(), "list_items", "ListItems")()
+    ['text']
+    """
+    for name in names:
+        method = getattr(decoder, name, None)
+        if callable(method):
+            return method
+    raise ConfigurationError(f"A dataset's decoder has a method {names[0]}, and {decoder!r} has none. Give a slim.DataDecoder.")
 
 
 def chosen_items(items: Sequence[str] | None, known: Sequence[str]) -> list[str]:

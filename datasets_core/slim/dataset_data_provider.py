@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
-import numpy as np
-
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError, OutOfRangeError
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.redact import redact
+from datasets_core.slim.data_decoder import method_of
 from datasets_core.slim.data_provider import DataProvider
 from datasets_core.slim.data_sources import get_data_files
 from datasets_core.slim.merged_units import Entry
 from datasets_core.slim.queues import register
 from datasets_core.slim.reader_choice import named, reader_maker
 from datasets_core.slim.sample_batches import Ragged, batches
-from datasets_core.slim.sample_queue import check_capacity, check_sizes
+from datasets_core.slim.sample_queue import checked_capacity, checked_seed, checked_sizes
+from datasets_core.slim.sample_reader import shown_key
 from datasets_core.slim.sample_stream import SampleStream
 from datasets_core.slim.torch_samples import as_torch
-from datasets_core.slim.work_units import WorkUnits, checked_readers
+from datasets_core.slim.whole_numbers import whole_number
+from datasets_core.slim.work_units import WorkUnits
 
 _FEWEST, _MOST = 16, 4096  # samples that are taken from the queue, and parsed, at a time
 _CHUNK_BYTES = 8 << 20
@@ -92,13 +92,14 @@ class DatasetDataProvider(DataProvider):
         reading = dataset, num_readers, reader_kwargs, shuffle, num_epochs
         self._arguments = *reading, common_queue_capacity, common_queue_min, record_key, seed, scope
         decoder = dataset.decoder
-        items = list(_method(decoder, "list_items", "ListItems")())
+        items = list(method_of(decoder, "list_items", "ListItems")())
         if record_key in items:
             raise ConfigurationError(
                 f"The item name used for record_key cannot also be used for a dataset item: {record_key}. Give another one."
             )
         super().__init__(items if record_key is None else [*items, record_key], dataset.num_samples)
-        (check_sizes if shuffle else _check_capacity_only)(common_queue_capacity, common_queue_min)
+        sizes = common_queue_capacity, common_queue_min
+        capacity, minimum = checked_sizes(*sizes) if shuffle else (checked_capacity(common_queue_capacity), 0)
         if format not in ("numpy", "torch"):
             raise ConfigurationError(f"format={format!r} is none that items can have. Give 'numpy' or 'torch'.")
         number = checked_seed(seed) if shuffle else None
@@ -106,9 +107,9 @@ class DatasetDataProvider(DataProvider):
             "The provider",
             WorkUnits(get_data_files(dataset.data_sources), num_epochs, number),
             reader_maker(dataset.reader, reader_kwargs),
-            num_readers=checked_readers(num_readers),
-            capacity=common_queue_capacity,
-            minimum=common_queue_min,
+            num_readers=whole_number("num_readers", num_readers, 1),
+            capacity=capacity,
+            minimum=minimum,
             seed=number,
             takes_seeds=seed is None,
             made_of={"reader": named(dataset.reader, reader_kwargs)},
@@ -125,8 +126,8 @@ class DatasetDataProvider(DataProvider):
         self._sample_bytes = _CHUNK_BYTES // 64
         self._asked: tuple[str, ...] = ()
         self._names: list[str] = []
-        self._decoded: Iterator[Sample] | None = None
-        self._run = 0
+        self._decoded: Iterator[Sample] | None = None  # those from a place in the stream's chunk on
+        self._run = self._place = 0
 
     # -- samples -------------------------------------------------------------------------------------------------------
 
@@ -143,13 +144,25 @@ class DatasetDataProvider(DataProvider):
             if stream.at >= len(stream.chunk) or stream.is_closed:
                 self._decoded = None
                 self._take_chunk()
+            if self._place != stream.at:  # something was raised between the two, as by Ctrl-C
+                self._decoded = None
+            self._place = stream.at + 1
             sample = None if self._decoded is None else next(self._decoded, None)
             if sample is None:
                 sample = self._first_of_run() if self._names else {}
             if self._has_key and self._record_key is not None:
-                sample[self._record_key] = stream.chunk[stream.at].key(stream.reader)
+                sample[self._record_key] = self._key()
             stream.at += 1
             return sample
+
+    def _key(self) -> str:
+        """The key of the next sample, which is passed where its reader makes none."""
+        stream = self._stream
+        try:
+            return stream.chunk[stream.at].key(stream.reader)
+        except Exception:
+            stream.at += 1
+            raise
 
     def _ask(self, items: tuple[str, ...]) -> None:
         """Be asked for other items than before."""
@@ -184,7 +197,8 @@ class DatasetDataProvider(DataProvider):
             self._stream.at += 1
             if isinstance(error, DatasetsCoreError) and path in str(error):
                 raise
-            reason = f"sample {redact(entry.key(self._stream.reader))} cannot be decoded: {error}"
+            key = shown_key(self._stream.reader, entry.origin.path, entry.position)
+            reason = f"sample {key} cannot be decoded: {error}"
             raise FileFormatError(path, reason, advice="Mend the sample, or the decoder") from error
         return sample
 
@@ -321,32 +335,5 @@ def _block_decoder(decoder: Any) -> BlockDecoder:
     own: BlockDecoder | None = getattr(decoder, "decode_block", None)
     if own is not None:
         return own
-    decode = _method(decoder, "decode", "Decode")
+    decode = method_of(decoder, "decode", "Decode")
     return lambda block, names: (dict(zip(names, decode(data, names), strict=True)) for data in block)
-
-
-def _method(decoder: Any, *names: str) -> Any:
-    for name in names:
-        if callable(getattr(decoder, name, None)):
-            return getattr(decoder, name)
-    raise ConfigurationError(f"A dataset's decoder has a method {names[0]}, and {decoder!r} has none. Give a slim.DataDecoder.")
-
-
-def _check_capacity_only(capacity: Any, minimum: Any) -> None:
-    check_capacity(capacity)
-
-
-def checked_seed(seed: Any) -> int:
-    """The seed, or one that is drawn where there is none.
-
-    Raises:
-        ConfigurationError: it is no whole number.
-
-    >>> checked_seed(7)
-    7
-    """
-    if seed is None:
-        return int.from_bytes(os.urandom(6), "little")
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
-        raise ConfigurationError(f"seed is a whole number, not {seed!r}. Give one, or None for one that is drawn.")
-    return int(seed)

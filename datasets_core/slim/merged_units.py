@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from datasets_core.errors import ConfigurationError
-from datasets_core.slim.sample_reader import Position, SampleBlock, SampleReader, picked, plain
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError
+from datasets_core.redact import redact
+from datasets_core.slim.sample_reader import Position, SampleBlock, SampleReader, in_words, picked, plain
 from datasets_core.slim.unit_threads import UnitThreads
 from datasets_core.slim.work_units import WorkUnits
 
@@ -64,10 +65,20 @@ class Entry(NamedTuple):
         return plain(self.origin.positions[self.place])
 
     def key(self, reader: SampleReader) -> str:
-        """Its key, as its reader makes it."""
+        """Its key, as its reader makes it.
+
+        Raises:
+            FileFormatError: it fails at it.
+        """
         if type(reader).key is SampleReader.key:
             return f"{self.origin.path}:{self.origin.heads[self.place]}"
-        return reader.key(self.origin.path, self.position)
+        try:
+            return reader.key(self.origin.path, self.position)
+        except DatasetsCoreError:
+            raise
+        except Exception as error:
+            reason = f"its reader, {type(reader).__name__}, makes no key of sample {self.number}: {in_words(error)}"
+            raise FileFormatError(redact(str(self.origin.path)), reason, advice="Mend the reader") from error
 
     @property
     def number(self) -> int:

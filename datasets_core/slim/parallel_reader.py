@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Self
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, OutOfRangeError
 from datasets_core.slim.data_sources import get_data_files as get_data_files
-from datasets_core.slim.dataset_data_provider import checked_seed
 from datasets_core.slim.queues import register
 from datasets_core.slim.reader_choice import named, reader_maker
-from datasets_core.slim.sample_queue import check_capacity, check_sizes
+from datasets_core.slim.sample_queue import checked_capacity, checked_seed, checked_sizes
 from datasets_core.slim.sample_stream import SampleStream
-from datasets_core.slim.work_units import WorkUnits, checked_readers
+from datasets_core.slim.whole_numbers import whole_number
+from datasets_core.slim.work_units import WorkUnits
 
 _MOST = 256
 
@@ -32,8 +32,7 @@ class FIFOQueue:
     """
 
     def __init__(self, capacity: int = 256) -> None:
-        check_capacity(capacity)
-        self.capacity, self.min_after_dequeue = int(capacity), 0
+        self.capacity, self.min_after_dequeue = checked_capacity(capacity), 0
         self.seed: int | None = None
 
 
@@ -53,8 +52,7 @@ class RandomShuffleQueue:
     """
 
     def __init__(self, capacity: int = 256, min_after_dequeue: int = 128, seed: int | None = None) -> None:
-        check_sizes(capacity, min_after_dequeue)
-        self.capacity, self.min_after_dequeue = int(capacity), int(min_after_dequeue)
+        self.capacity, self.min_after_dequeue = checked_sizes(capacity, min_after_dequeue)
         self.takes_seeds, self.seed = seed is None, checked_seed(seed)
 
 
@@ -83,13 +81,41 @@ class KeyedSamples:
             OutOfRangeError: there are no more.
             Exception: whatever came up in a reader, behind the samples before it.
         """
+        return self._next(is_passed=True)
+
+    def read_up_to(self, num_records: int) -> list[Keyed]:
+        """The next keys and values, at most so many; fewer are the last ones, or those before an error.
+
+        Args:
+            num_records: how many at most; 1 or more.
+
+        Raises:
+            OutOfRangeError: there are no more.
+            ConfigurationError: no such number.
+        """
+        most = whole_number("num_records", num_records, 1)
+        found = [self.read()]
+        while len(found) < most:
+            try:
+                found.append(self._next(is_passed=False))
+            except Exception:  # it comes again, with the next call
+                break
+        return found
+
+    def _next(self, *, is_passed: bool) -> Keyed:
+        """The next sample; one of which its reader makes no key is passed, or comes again."""
         stream = self._stream
         with stream.lock:
             if stream.at == len(stream.chunk) or stream.is_closed:
                 stream.next_chunk(_MOST)
             entry = stream.chunk[stream.at]
+            try:
+                key = entry.key(stream.reader)
+            except Exception:
+                stream.at += is_passed
+                raise
             stream.at += 1
-            return Keyed(entry.key(stream.reader), entry.payload)
+            return Keyed(key, entry.payload)
 
     def __iter__(self) -> Self:
         return self
@@ -163,7 +189,7 @@ class ParallelReader:
             )
         self._make_reader, self._named = reader_maker(reader_class, reader_kwargs), named(reader_class, reader_kwargs)
         self._make_reader()
-        self._common_queue, self._num_readers = common_queue, checked_readers(num_readers)
+        self._common_queue, self._num_readers = common_queue, whole_number("num_readers", num_readers, 1)
         self._queue: Any = None
         self._samples: KeyedSamples | None = None
 
@@ -200,15 +226,7 @@ class ParallelReader:
             OutOfRangeError: there are no more.
             ConfigurationError: another queue than before, or no such number.
         """
-        if not isinstance(num_records, int) or isinstance(num_records, bool) or num_records < 1:
-            raise ConfigurationError(f"num_records is a whole number from 1 on, not {num_records!r}. Give one.")
-        samples = self._of(queue)
-        found = [samples.read()]
-        while len(found) < num_records:
-            try:
-                found.append(samples.read())
-            except Exception:  # it comes again, with the next call
-                break
+        found = self._of(queue).read_up_to(num_records)
         return [sample.key for sample in found], [sample.value for sample in found]
 
     def _of(self, queue: Any) -> KeyedSamples:
@@ -309,7 +327,8 @@ def parallel_read(
     queue = RandomShuffleQueue(capacity, min_after_dequeue, seed) if shuffle else FIFOQueue(capacity)
     units = WorkUnits(files, num_epochs, queue.seed)
     make = reader_maker(reader_class, reader_kwargs)
-    return KeyedSamples(_stream(units, make, named(reader_class, reader_kwargs), checked_readers(num_readers), queue))
+    readers = whole_number("num_readers", num_readers, 1)
+    return KeyedSamples(_stream(units, make, named(reader_class, reader_kwargs), readers, queue))
 
 
 def single_pass_read(

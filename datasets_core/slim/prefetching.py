@@ -15,8 +15,8 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, OutOfRan
 from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.slim.queues import register
 from datasets_core.slim.sample_batches import batch_of
-from datasets_core.slim.sample_queue import check_capacity
-from datasets_core.slim.work_units import checked_readers
+from datasets_core.slim.sample_queue import checked_capacity
+from datasets_core.slim.whole_numbers import whole_number
 
 _JOIN_SECONDS = 1.0
 
@@ -121,12 +121,11 @@ class PrefetchQueue:
     """
 
     def __init__(self, tensors: Any, capacity: int = 8, num_threads: int = 1, dynamic_pad: bool = False) -> None:
-        check_capacity(capacity)
-        threads = checked_readers(num_threads, "num_threads")
+        most, threads = checked_capacity(capacity), whole_number("num_threads", num_threads, 1)
         if isinstance(tensors, Iterable) and not isinstance(tensors, str | bytes):
-            self._ahead = _Ahead(_next_of(iter(tensors)), int(capacity), threads, is_iterated=True)
+            self._ahead = _Ahead(_next_of(iter(tensors)), most, threads, is_iterated=True)
         elif callable(tensors):
-            self._ahead = _Ahead(tensors, int(capacity), threads, is_iterated=False)
+            self._ahead = _Ahead(tensors, most, threads, is_iterated=False)
         else:
             raise ArgumentTypeError(
                 f"A prefetch queue takes from a function or something to iterate, not {tensors!r}. Give one."
@@ -155,9 +154,9 @@ class PrefetchQueue:
             ConfigurationError: it is closed; or an array has another shape than the first one, without `dynamic_pad`.
             Exception: whatever came up where it would have been made.
         """
-        if self._kept:
-            return self._kept.pop(0)
         ahead = self._ahead
+        if self._kept and not ahead.is_closed:
+            return self._kept.pop(0)
         with ahead.changed:
             if ahead.is_lost:
                 raise ConfigurationError("The queue belongs to the process that this one was forked from. Make one here.")
@@ -213,11 +212,10 @@ class PrefetchQueue:
         return self._one_of(found) if found else self.dequeue()
 
     def _elements(self, n: int) -> list[Any]:
-        if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-            raise ConfigurationError(f"The number of elements is a whole number from 1 on, not {n!r}. Give one.")
+        most = whole_number("The number of elements", n, 1)
         found: list[Any] = []
         try:
-            while len(found) < n:
+            while len(found) < most:
                 found.append(self.dequeue())
         except OutOfRangeError:
             return found
@@ -245,6 +243,7 @@ class PrefetchQueue:
     def close(self) -> None:
         """End the threads; nothing is given any more."""
         self._ahead.close()
+        self._kept = []
 
     def __enter__(self) -> Self:
         return self

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from datasets_core.errors import ConfigurationError
 from datasets_core.records.parsed_values import SparseValue
+from datasets_core.slim.whole_numbers import whole_number
 
 Ragged = Literal["error", "pad", "list"]
 
@@ -34,11 +35,10 @@ def batches(
     >>> list(batches(take, 2, drop_remainder=False, ragged="error", padding=0))
     [{'a': array([1, 2])}, {'a': array([3])}]
     """
-    if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 1:
-        raise ConfigurationError(f"A batch has 1 sample or more, not {size!r}. Give a whole number.")
+    number = whole_number("The size of a batch", size, 1)
     if ragged not in ("error", "pad", "list"):
         raise ConfigurationError(f"ragged={ragged!r} says nothing. Give 'error', 'pad' or 'list'.")
-    return _batches(take, int(size), drop_remainder, ragged, padding)
+    return _batches(take, number, drop_remainder, ragged, padding)
 
 
 def _batches(
@@ -82,7 +82,13 @@ def batch_of(samples: Sequence[Mapping[str, Any]], *, ragged: Ragged = "error", 
 
 def _together(name: str, values: list[Any], ragged: Ragged, padding: Any) -> Any:
     if all(isinstance(value, SparseValue) for value in values):
-        return stacked_sparse(values)
+        ranks = sorted({len(value.dense_shape) for value in values})
+        if len(ranks) == 1:
+            return stacked_sparse(values)
+        if ragged == "list":
+            return values
+        told = f"{ranks[0]} and {ranks[-1]} dimensions in one batch"
+        raise ConfigurationError(f"The sparse values of {name!r} have {told}. Write ragged='list'.")
     if not all(isinstance(value, np.ndarray | np.generic) for value in values):
         return values
     arrays = [np.asarray(value) for value in values]

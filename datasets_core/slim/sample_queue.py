@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -9,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from datasets_core.errors import ConfigurationError
+from datasets_core.slim.whole_numbers import whole_number
 
 T = TypeVar("T")
-Words = npt.NDArray[np.uint64]
+Words64 = npt.NDArray[np.uint64]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
@@ -29,7 +31,7 @@ class Arrivals(Protocol[T]):
         ...
 
 
-def numbers_of(seed: int, kind: int, first: int, count: int) -> Words:
+def numbers_of(seed: int, kind: int, first: int, count: int) -> Words64:
     """Random numbers of 64 bits, each of which depends on the seed, on what it is for, and on its place: splitmix64.
 
     Args:
@@ -46,7 +48,7 @@ def numbers_of(seed: int, kind: int, first: int, count: int) -> Words:
     return _mixed(_mixed(places * np.uint64(_GOLDEN) + key) + key)
 
 
-def _mixed(words: Words) -> Words:
+def _mixed(words: Words64) -> Words64:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
@@ -66,8 +68,11 @@ def shuffled_places(seed: int, epoch: int, count: int) -> list[int]:
 class FirstInFirstOut(Generic[T]):
     """The queue of samples that are not shuffled: they come as they arrive.
 
-    >>> FirstInFirstOut().deliver(arrivals_of([1, 2, 3]), 2)
-    [1, 2]
+    >>> class Numbers:
+    ...     def take(self, least, most):
+    ...         return list(range(most))
+    >>> FirstInFirstOut().deliver(Numbers(), 2)
+    [0, 1]
     """
 
     drawn = 0
@@ -96,20 +101,24 @@ class RandomQueue(Generic[T]):
     Raises:
         ConfigurationError: sizes that have no meaning.
 
-    >>> queue = RandomQueue(4, 2, seed=1)
-    >>> arrivals = arrivals_of(range(8))
-    >>> given = queue.deliver(arrivals, 3)
+    >>> class Letters:
+    ...     rest = list("abcdefgh")
+    ...     def take(self, least, most):
+    ...         taken, self.rest = self.rest[:most], self.rest[most:]
+    ...         return taken
+    >>> queue, letters = RandomQueue(4, 2, seed=1), Letters()
+    >>> given = queue.deliver(letters, 3)
     >>> len(given), len(queue)
     (3, 3)
-    >>> while more := queue.deliver(arrivals, 3):
+    >>> while more := queue.deliver(letters, 3):
     ...     given += more
-    >>> sorted(given)
-    [0, 1, 2, 3, 4, 5, 6, 7]
+    >>> "".join(sorted(given))
+    'abcdefgh'
     """
 
     def __init__(self, capacity: int, minimum: int, seed: int) -> None:
-        check_sizes(capacity, minimum)
-        self.capacity, self.minimum, self.seed = capacity, minimum, seed
+        self.capacity, self.minimum = checked_sizes(capacity, minimum)
+        self.seed = seed
         self.entries: list[T] = []
         self.drawn = 0
 
@@ -178,54 +187,46 @@ def _pulled(entries: list[T], place: int) -> T:
     return found
 
 
-def check_sizes(capacity: Any, minimum: Any) -> None:
-    """See that a queue that shuffles can have these sizes.
+def checked_sizes(capacity: Any, minimum: Any) -> tuple[int, int]:
+    """The sizes of a queue that shuffles, if it can have them.
 
     Raises:
         ConfigurationError: it cannot.
 
-    >>> check_sizes(4, 4)
+    >>> checked_sizes(4, 4)
     Traceback (most recent call last):
       ...
     datasets_core.errors.ConfigurationError: A queue of 4 samples cannot keep 4 in it. Let the minimum be below the capacity.
     """
-    check_capacity(capacity)
-    if not _is_whole(minimum) or minimum < 0:
-        raise ConfigurationError(f"The minimum of a queue is a whole number from 0 on, not {minimum!r}. Give one.")
-    if minimum >= capacity:
+    most, least = checked_capacity(capacity), whole_number("The minimum of a queue", minimum, 0)
+    if least >= most:
         raise ConfigurationError(
-            f"A queue of {capacity:,} samples cannot keep {minimum:,} in it. Let the minimum be below the capacity."
+            f"A queue of {most:,} samples cannot keep {least:,} in it. Let the minimum be below the capacity."
         )
+    return most, least
 
 
-def check_capacity(capacity: Any) -> None:
-    """See that a queue can be so large.
+def checked_capacity(capacity: Any) -> int:
+    """The capacity of a queue, if it can be so large.
 
     Raises:
         ConfigurationError: it cannot.
     """
-    if not _is_whole(capacity) or not 0 < capacity < 1 << 32:
-        raise ConfigurationError(f"The capacity of a queue is a whole number from 1 on, not {capacity!r}. Give one.")
+    most = whole_number("The capacity of a queue", capacity, 1)
+    if most >= 1 << 32:  # of which a draw could not reach them all
+        raise ConfigurationError(f"A queue cannot have a capacity of {most:,}. Give one below {1 << 32:,}.")
+    return most
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+def checked_seed(seed: Any) -> int:
+    """The seed, or one that is drawn where there is none.
 
+    Raises:
+        ConfigurationError: it is no whole number.
 
-class _Listed(Generic[T]):
-    def __init__(self, samples: Iterable[T]) -> None:
-        self._samples, self._at = list(samples), 0
-
-    def take(self, least: int, most: int) -> list[T]:
-        found = self._samples[self._at : self._at + max(least, most)]
-        self._at += len(found)
-        return found
-
-
-def arrivals_of(samples: Iterable[T]) -> Arrivals[T]:
-    """Samples that are all there.
-
-    >>> arrivals_of("abc").take(1, 2)
-    ['a', 'b']
+    >>> checked_seed(7)
+    7
     """
-    return _Listed(samples)
+    if seed is None:
+        return int.from_bytes(os.urandom(6), "little")
+    return whole_number("seed", seed, advice="Give one, or None for one that is drawn")

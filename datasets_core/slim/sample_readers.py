@@ -10,12 +10,12 @@ import numpy as np
 
 from datasets_core.errors import ConfigurationError, FileFormatError
 from datasets_core.fetch.decompress import decompressed
-from datasets_core.records.framing import HEAD_BYTES
-from datasets_core.records.inflated import checked_compression, compression_of, inflated
+from datasets_core.records.inflated import Inflated, checked_compression, inflated
 from datasets_core.records.record_block import Ints, RecordBlock
 from datasets_core.records.record_files import record_file
 from datasets_core.records.record_frames import Bytes, blocks_of, frame_offsets
 from datasets_core.slim.sample_reader import Position, SampleBlock, SampleReader, no_sample
+from datasets_core.slim.whole_numbers import whole_number
 
 _BLOCK_BYTES = 1 << 20
 
@@ -67,23 +67,21 @@ class TFRecordReader(_BlockReader):
         file = record_file(path)
         offset, first = start or (0, 0)
         with file.opened() as (stream, size):
-            compression = self._compression
-            if compression is None:
-                stream = io.BufferedReader(stream, HEAD_BYTES) if isinstance(stream, io.RawIOBase) else stream
-                compression = compression_of(stream.read(HEAD_BYTES))
-                stream.seek(0)
-            if compression:
-                plain = inflated(stream, name=file.name, compression=compression)
+            plain = inflated(stream, name=file.name, compression=self._compression)
+            if isinstance(plain, Inflated):
+                size = None
                 _pass(plain, offset, path)
-                yield from blocks_of(
-                    plain, name=file.name, first=first, offset=offset, verify=self._verify, block_bytes=_BLOCK_BYTES
-                )
-                return
-            if offset:
-                stream.seek(offset)
-            left = None if size is None else max(0, size - offset)
+            elif offset:
+                plain = stream
+                plain.seek(offset)
             yield from blocks_of(
-                stream, name=file.name, first=first, offset=offset, verify=self._verify, block_bytes=_BLOCK_BYTES, size=left
+                plain,
+                name=file.name,
+                first=first,
+                offset=offset,
+                verify=self._verify,
+                block_bytes=_BLOCK_BYTES,
+                size=None if size is None else max(0, size - offset),
             )
 
 
@@ -131,7 +129,7 @@ class TextLineReader(_BlockReader):
     """
 
     def __init__(self, skip_header_lines: int | None = 0) -> None:
-        self._skipped = _whole("skip_header_lines", skip_header_lines or 0, 0)
+        self._skipped = whole_number("skip_header_lines", skip_header_lines or 0, 0)
 
     def blocks(self, path: str, start: Position | None = None) -> Iterator[SampleBlock]:
         """See `SampleReader.blocks`; a position is the number of a line, and the byte at which it begins."""
@@ -213,10 +211,10 @@ class FixedLengthRecordReader(_BlockReader):
         hop_bytes: int | None = 0,
         encoding: str | None = None,
     ) -> None:
-        self._length = _whole("record_bytes", record_bytes, 1)
-        self._header = _whole("header_bytes", header_bytes or 0, 0)
-        self._footer = _whole("footer_bytes", footer_bytes or 0, 0)
-        self._hop = _whole("hop_bytes", hop_bytes or 0, 0) or self._length
+        self._length = whole_number("record_bytes", record_bytes, 1)
+        self._header = whole_number("header_bytes", header_bytes or 0, 0)
+        self._footer = whole_number("footer_bytes", footer_bytes or 0, 0)
+        self._hop = whole_number("hop_bytes", hop_bytes or 0, 0) or self._length
         self._encoding = checked_compression(encoding)
 
     def blocks(self, path: str, start: Position | None = None) -> Iterator[SampleBlock]:
@@ -306,9 +304,3 @@ class WholeFileReader(_BlockReader):
     def key(self, path: str, position: Position) -> str:
         """See `SampleReader.key`."""
         return str(path)
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise ConfigurationError(f"{name} is a whole number from {least} on, not {value!r}. Give one.")
-    return int(value)

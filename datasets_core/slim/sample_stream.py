@@ -16,6 +16,7 @@ from datasets_core.slim.merged_units import Entry, MergedUnits, MergeState
 from datasets_core.slim.sample_queue import FirstInFirstOut, RandomQueue
 from datasets_core.slim.sample_reader import SampleReader
 from datasets_core.slim.unit_threads import ThreadsClosedError, UnitThreads
+from datasets_core.slim.whole_numbers import is_whole
 from datasets_core.slim.work_units import WorkUnits
 
 _VERSION = 1
@@ -208,16 +209,16 @@ class SampleStream:
         if seed != self._seed and not (self._takes_seeds and isinstance(seed, int)):
             raise StreamStateError(f"The state has seed {seed!r}, and this provider {self._seed!r}. Make it with the same one.")
         for name in ("num_given", "turn", "next_unit", "drawn", "behind"):
-            if not _is_count(state.get(name)):
+            if not is_whole(state.get(name), 0):
                 raise StreamStateError(f"The state says {name} {state.get(name)!r}, which is no whole number. {_ADVICE}")
         for name in ("lanes", "queue"):
             pairs = state[name]
             if not isinstance(pairs, list | tuple) or not all(
-                isinstance(pair, list | tuple) and len(pair) == 2 and _is_count(pair[0]) for pair in pairs
+                isinstance(pair, list | tuple) and len(pair) == 2 and is_whole(pair[0], 0) for pair in pairs
             ):
                 raise StreamStateError(f"The state says {name} of no known form. {_ADVICE}")
         counts = state.get("counts")
-        if not isinstance(counts, list | tuple) or len(counts) != 2 or not all(map(_is_count, counts)):
+        if not isinstance(counts, list | tuple) or len(counts) != 2 or not all(is_whole(count, 0) for count in counts):
             raise StreamStateError(f"The state says counts {counts!r}, which are no two whole numbers. {_ADVICE}")
 
     def _restore(self, state: Mapping[str, Any]) -> None:
@@ -264,10 +265,6 @@ class SampleStream:
 def _close(running: list[UnitThreads]) -> None:
     for threads in running:
         threads.close()
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _size(path: str) -> int | None:

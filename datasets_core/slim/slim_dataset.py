@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from datasets_core.slim.data_decoder import method_of
+
 
 class Dataset:
     """The specification of a dataset, from which `DatasetDataProvider` provides samples.
@@ -64,7 +66,7 @@ class Dataset:
         >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 0, {}).list_items()
         ['text']
         """
-        return list(self.decoder.list_items())
+        return list(method_of(self.decoder, "list_items", "ListItems")())
 
     def decode(self, data: Any, items: Sequence[str] | None = None) -> list[Any]:
         """The items of one sample, in the order asked for: what the decoder's `decode` gives.
@@ -77,7 +79,7 @@ class Dataset:
         >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 1, {}).decode({"line": "a wren"}, ["text"])
         ['a wren']
         """
-        return list(self.decoder.decode(data, items))
+        return list(method_of(self.decoder, "decode", "Decode")(data, items))
 
     def __repr__(self) -> str:
         return f"Dataset({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-
-from datasets_core.errors import ConfigurationError
 from datasets_core.slim.sample_queue import shuffled_places
+from datasets_core.slim.whole_numbers import whole_number
 
 
 class WorkUnits:
@@ -28,15 +25,14 @@ class WorkUnits:
     """
 
     def __init__(self, files: Sequence[str], num_epochs: int | None = None, seed: int | None = None) -> None:
-        is_whole = isinstance(num_epochs, int | np.integer) and not isinstance(num_epochs, bool)
-        if num_epochs is not None and not (is_whole and num_epochs > 0):
-            raise ConfigurationError(f"num_epochs is a whole number from 1 on, or None for ever, not {num_epochs!r}. Give one.")
+        if num_epochs is not None:
+            num_epochs = whole_number("num_epochs", num_epochs, 1, advice="Give one, or None for passes without end")
         self.files, self.num_epochs, self.seed = list(files), num_epochs, seed
         self._orders: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
         """How many there are; of those without end a number that nobody reaches."""
-        return len(self.files) * int(self.num_epochs) if self.num_epochs is not None else (1 << 62)
+        return len(self.files) * self.num_epochs if self.num_epochs is not None else (1 << 62)
 
     def place(self, unit: int) -> int:
         """Which of the files a unit reads."""
@@ -53,18 +49,3 @@ class WorkUnits:
     def path(self, unit: int) -> str:
         """The file that a unit reads."""
         return self.files[self.place(unit)]
-
-    def epoch(self, unit: int) -> int:
-        """The epoch that a unit belongs to, from 0."""
-        return unit // len(self.files)
-
-
-def checked_readers(value: Any, name: str = "num_readers") -> int:
-    """A number of readers or threads, if it is one.
-
-    Raises:
-        ConfigurationError: it is not.
-    """
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ConfigurationError(f"{name} is a whole number from 1 on, not {value!r}. Give one.")
-    return int(value)

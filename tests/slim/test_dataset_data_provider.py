@@ -339,6 +339,45 @@ def test_a_decoder_without_the_methods_is_refused(numbered):
         slim.DatasetDataProvider(numbered(2, decoder=object()))
 
 
+class NoKeyOf1(slim.SampleReader):
+    def samples(self, path):
+        yield from ((number, f"{number}".encode()) for number in range(5))
+
+    def key(self, path, position):
+        if position == 1:
+            raise LookupError("no key")
+        return f"{path}:{position}"
+
+
+def test_a_sample_without_a_key_is_told_and_passed(whole):
+    dataset = slim.Dataset(["x"], NoKeyOf1, whole, 5, {})
+    with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
+        assert provider.get(["data", "record_key"]) == [b"0", "x:0"]
+        with pytest.raises(FileFormatError, match="NoKeyOf1, makes no key of sample 1: LookupError: no key"):
+            provider.get(["data", "record_key"])
+        assert [provider.get(["data", "record_key"]) for _ in range(3)] == [[b"2", "x:2"], [b"3", "x:3"], [b"4", "x:4"]]
+
+
+def test_an_interrupt_leaves_samples_and_keys_in_step(whole, monkeypatch):
+    dataset, interrupted = slim.Dataset(["x"], NoKeyOf1, whole, 5, {}), []
+
+    def key(self, path, position):
+        if position in (1, 3) and position not in interrupted:
+            interrupted.append(position)
+            raise KeyboardInterrupt
+        return f"{path}:{position}"
+
+    monkeypatch.setattr(NoKeyOf1, "key", key)
+    with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
+        found = []
+        while len(found) < 5:
+            try:
+                found.append(provider.get(["data", "record_key"]))
+            except KeyboardInterrupt:
+                continue
+    assert found == [[b"%d" % number, f"x:{number}"] for number in range(5)]
+
+
 def test_a_closed_provider_gives_nothing(numbered):
     provider = slim.DatasetDataProvider(numbered(9), shuffle=False)
     provider.get(["data"])

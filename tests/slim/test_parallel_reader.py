@@ -46,6 +46,29 @@ def test_records_before_an_error_come_first_when_up_to_so_many_are_read(tmp_path
                 reader.read_up_to([str(tmp_path / "a.bin")], 10)
 
 
+class NoKeyOf1(slim.SampleReader):
+    def samples(self, path):
+        yield from ((number, number) for number in range(4))
+
+    def key(self, path, position):
+        if position == 1:
+            raise LookupError("no key")
+        return f"{path}:{position}"
+
+
+def test_a_sample_without_a_key_is_told_once_and_passed():
+    with slim.ParallelReader(NoKeyOf1, slim.FIFOQueue(8), 1) as reader:
+        assert reader.read(["x"]).value == 0
+        with pytest.raises(FileFormatError, match="makes no key of sample 1"):
+            reader.read(["x"])
+        assert reader.read(["x"]).value == 2
+    with slim.ParallelReader(NoKeyOf1, slim.FIFOQueue(8), 1) as reader:
+        assert reader.read_up_to(["x"], 3)[1] == [0]
+        with pytest.raises(FileFormatError, match="LookupError: no key"):
+            reader.read_up_to(["x"], 3)
+        assert reader.read_up_to(["x"], 3)[1] == [2, 3]
+
+
 def test_files_may_come_in_epochs(files):
     units = WorkUnits(files, num_epochs=3, seed=5)
     with slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue(), 1) as reader:

@@ -147,6 +147,17 @@ def test_closing_ends_the_threads():
         queue.dequeue()
 
 
+def test_nothing_is_given_any_more_of_a_closed_queue():
+    queue = slim.prefetch_queue([1, 2])
+    with pytest.raises(OutOfRangeError):
+        queue.dequeue_many(3)
+    assert queue.size() == 2
+    queue.close()
+    assert queue.size() == 0
+    with pytest.raises(ConfigurationError, match="closed"):
+        queue.dequeue()
+
+
 def test_threads_end_with_their_queue():
     before = set(threading.enumerate())
     queue = slim.PrefetchQueue(lambda: 1)

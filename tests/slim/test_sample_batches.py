@@ -16,7 +16,7 @@ def endless():
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, None, True])
 def test_a_batch_has_a_sample(size):
-    with pytest.raises(ConfigurationError):
+    with pytest.raises(ConfigurationError, match="The size of a batch"):
         batches(endless, size, drop_remainder=False, ragged="error", padding=0)
 
 
@@ -45,6 +45,14 @@ def test_padding_may_differ_by_item():
 def test_arrays_of_several_ranks_are_no_batch():
     with pytest.raises(ConfigurationError, match="'list'"):
         batch_of([{"a": np.array(1)}, {"a": np.array([1])}], ragged="pad")
+
+
+def test_sparse_values_of_several_ranks_are_no_batch():
+    samples = [{"a": SparseValue.of([[0]], [1], [1])}, {"a": SparseValue.of([[0, 0]], [1], [1, 1])}]
+    for ragged in ("error", "pad"):
+        with pytest.raises(ConfigurationError, match="'a' have 1 and 2 dimensions in one batch"):
+            batch_of(samples, ragged=ragged)
+    assert batch_of(samples, ragged="list")["a"] == [sample["a"] for sample in samples]
 
 
 shapes = st.tuples(st.integers(0, 3), st.integers(0, 3))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.slim.sample_queue import DRAWS, FirstInFirstOut, RandomQueue, arrivals_of, numbers_of, shuffled_places
+from datasets_core.slim.sample_queue import DRAWS, FirstInFirstOut, RandomQueue, numbers_of, shuffled_places
 
 
 class Faltering:
@@ -71,7 +71,7 @@ def test_a_queue_goes_on_where_another_one_stood(count, both, given_, seed):
 
 
 def test_samples_that_are_not_shuffled_keep_their_order():
-    queue, arrivals = FirstInFirstOut(), arrivals_of(range(5))
+    queue, arrivals = FirstInFirstOut(), Faltering(5, ())
     assert [queue.deliver(arrivals, 3), queue.deliver(arrivals, 3), queue.deliver(arrivals, 3)] == [[0, 1, 2], [3, 4], []]
 
 
@@ -86,7 +86,7 @@ def test_orders_differ_by_seed_and_by_epoch():
 
 
 def test_all_places_of_the_queue_are_drawn_equally():
-    first = [RandomQueue(8, 7, seed).deliver(arrivals_of(range(8)), 1)[0] for seed in range(4000)]
+    first = [RandomQueue(8, 7, seed).deliver(Faltering(8, ()), 1)[0] for seed in range(4000)]
     counts = [first.count(place) for place in range(8)]
     assert sum((count - 500) ** 2 / 500 for count in counts) < 30  # chi square of 7 degrees: 1 of 10,000 is above
 

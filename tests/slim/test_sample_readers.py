@@ -4,6 +4,8 @@ import base64
 import bz2
 import gzip
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,20 @@ def test_samples_keys_and_ends_are_those_of_tf_slim(number, golden_folder):
         found, error = [], refused
     assert [[key, base64.b64encode(value).decode()] for key, value in found] == case["samples"]
     assert (error is None) == (case["end"] == "OutOfRangeError")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+@pytest.mark.parametrize("name", ["a.tfrecord", "a.tfrecord.gz", "a.tfrecord.z"])
+def test_records_come_out_of_a_pipe(name, golden_folder, tmp_path):
+    data, pipe = (golden_folder / name).read_bytes(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,))
+    writer.start()
+    try:
+        found = list(slim.TFRecordReader().samples(str(pipe)))
+    finally:
+        writer.join(20)
+    assert found == list(slim.TFRecordReader().samples(str(golden_folder / name)))
 
 
 READERS = {

@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 from datasets_core import slim
+from datasets_core.errors import ConfigurationError
 
 
 def dataset(**fields: object) -> slim.Dataset:
@@ -27,6 +28,23 @@ def test_arguments_have_the_names_that_tf_slim_gave_them() -> None:
 def test_the_decoder_is_asked() -> None:
     assert dataset().list_items() == ["text"]
     assert dataset().decode({"line": "a wren"}) == ["a wren"]
+
+
+class Older:
+    """A decoder as older code writes it."""
+
+    def ListItems(self) -> list[str]:  # noqa: N802
+        return ["text"]
+
+    def Decode(self, data: str, items: list[str] | None = None) -> list[str]:  # noqa: N802
+        return [data]
+
+
+def test_a_decoder_may_have_the_older_names_alone() -> None:
+    made = slim.Dataset([], None, Older(), 1, {})
+    assert (made.list_items(), made.decode("a wren")) == (["text"], ["a wren"])
+    with pytest.raises(ConfigurationError, match="list_items"):
+        slim.Dataset([], None, object(), 1, {}).list_items()
 
 
 def test_a_field_that_is_not_there_is_told() -> None:

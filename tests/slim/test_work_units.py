@@ -6,13 +6,12 @@ import threading
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.slim.work_units import WorkUnits, checked_readers
+from datasets_core.slim.work_units import WorkUnits
 
 
 def test_without_a_seed_files_come_in_their_order_in_each_epoch():
     units = WorkUnits(["a", "b", "c"], num_epochs=2)
     assert [units.path(unit) for unit in range(len(units))] == ["a", "b", "c", "a", "b", "c"]
-    assert [units.epoch(unit) for unit in range(6)] == [0, 0, 0, 1, 1, 1]
 
 
 def test_with_a_seed_each_epoch_has_all_files_in_another_order():
@@ -56,9 +55,3 @@ def test_without_a_number_of_epochs_there_is_no_end():
 def test_epochs_are_counted_from_1(num_epochs):
     with pytest.raises(ConfigurationError, match="num_epochs"):
         WorkUnits(["a"], num_epochs)
-
-
-@pytest.mark.parametrize("value", [0, -1, 1.5, None, True])
-def test_readers_are_counted_from_1(value):
-    with pytest.raises(ConfigurationError, match="num_threads"):
-        checked_readers(value, "num_threads")
