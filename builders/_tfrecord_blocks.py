@@ -23,6 +23,7 @@ from datasets_core.records.record_frames import damaged, scan
 from datasets_core.records.record_index import (
     INDEX_ADVICE,
     RecordIndex,
+    check_current,
     has_index_beside,
     index_beside,
     index_of,
@@ -201,6 +202,7 @@ class RecordBlocks(BlockSource[Groups]):
             index = index_of(ranges, self._name)
         else:
             index.check(size, self._name)
+            check_current(index, ranges)
         return Groups.of(index.offsets, size).to_bytes()
 
     def _parsed(self, data: bytes) -> Groups:
@@ -275,6 +277,7 @@ class RecordBlocks(BlockSource[Groups]):
         if found.damage is not None:
             raise damaged(self._name, found.damage, good, start + found.end, data[found.end :])
         if found.end != len(data) or len(found.starts) != groups.rows[number]:
+            self.forget()  # where the index is mended, it is read anew
             index = redact(str(place_beside(self._path)))
             reason = f"its records do not begin where the index {index} says, from record {good:,} on"
             raise self._source.fault(reason, row=good, advice=INDEX_ADVICE)

@@ -106,13 +106,6 @@ class LocalRecords:
         with self._held() as (_, version):
             return version
 
-    def is_newer(self, path: str) -> bool:
-        """Whether it was changed after another file of this disk."""
-        try:
-            return os.stat(path).st_mtime_ns < os.stat(self.name).st_mtime_ns
-        except OSError:  # it is elsewhere, or has a name only
-            return False
-
     def ranges(self) -> LocalRanges:
         """Any bytes of it, of the version that was seen first."""
         found = LocalRanges(self.name)

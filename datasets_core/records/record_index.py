@@ -13,11 +13,13 @@ import numpy as np
 from datasets_core import files
 from datasets_core.errors import (
     ConfigurationError,
+    DamagedRecordError,
     DownloadError,
     FileFormatError,
     FileNotFoundDatasetsError,
     OfflineError,
 )
+from datasets_core.fetch.range_file import LocalRanges
 from datasets_core.fetch.ranges import FileVersion, RangeFile, place_of, ranges_of
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.meta.extensions import RECORD_INDEX
@@ -199,6 +201,35 @@ def has_index_beside(path: str | os.PathLike[str]) -> bool:
             return False
         raise
     return True
+
+
+def check_current(index: RecordIndex, ranges: RangeFile) -> None:
+    """See that an index which is older than its file names the records that are there now: their heads are gone through.
+
+    A damage is not the index's fault: up to there it is compared.
+
+    Args:
+        index: one of the right size.
+        ranges: the file; one that is elsewhere has no date that can be compared.
+
+    Raises:
+        FileFormatError: it names others.
+    """
+    if not isinstance(ranges, LocalRanges) or not _is_older(index.name, ranges.path):
+        return
+    try:
+        is_current = index == index_of(ranges, ranges.name)
+    except DamagedRecordError as error:
+        is_current = error.record is not None and error.offset in index.offsets[error.record : error.record + 1]
+    if not is_current:
+        raise FileFormatError(index.name, f"it is older than {ranges.name}, and names other records", advice=INDEX_ADVICE)
+
+
+def _is_older(path: str, other: str) -> bool:
+    try:
+        return os.stat(path).st_mtime_ns < os.stat(other).st_mtime_ns
+    except OSError:  # it is elsewhere, or has a name only
+        return False
 
 
 def _tells_of_none(error: FileNotFoundDatasetsError | DownloadError, beside: str | RemoteFile) -> bool:

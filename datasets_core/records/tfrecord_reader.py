@@ -28,6 +28,7 @@ from datasets_core.records.record_frames import (
 from datasets_core.records.record_index import (
     INDEX_ADVICE,
     RecordIndex,
+    check_current,
     compressed,
     index_beside,
     index_name,
@@ -163,13 +164,10 @@ class TFRecordReader:
         """See that an index of the right size is this file's, as it is now."""
         if not isinstance(self._file, LocalRecords):
             return
-        reason = ""
-        if found.version is not None and found.name == index_name(self.name) and found.version != self._file.version():
-            reason = f"{self.name} was written anew after it was made"
-        elif self._file.is_newer(found.name) and found != self.new_index():
-            reason = f"it is older than {self.name}, and names other records"
-        if reason:
-            raise FileFormatError(found.name, reason, advice=INDEX_ADVICE)
+        if found.version is None or found.name != index_name(self.name):
+            check_current(found, self._file.ranges())
+        elif found.version != self._file.version():
+            raise FileFormatError(found.name, f"{self.name} was written anew after it was made", advice=INDEX_ADVICE)
 
     def new_index(self) -> RecordIndex:
         """The index as the file itself gives it; see `index`.

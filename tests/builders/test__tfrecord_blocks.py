@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from datasets_core import config, load_dataset, records
 from datasets_core.errors import DamagedRecordError, DownloadError, FileChangedError, FileFormatError
 from datasets_core.records import FixedLenFeature, TFRecordWriter, encode_example
+from datasets_core.records.framing import FRAME_BYTES
 
 ROW_BYTES = 20_000
 ROWS = 200  # of a file
@@ -209,3 +210,31 @@ def test_no_index_is_looked_for_beside_compressed_files(range_server: Any, tmp_p
     with config.using(cache_dir=str(tmp_path)):
         assert list(load_dataset("tfrecord", data_files=url, split="train", streaming=True)) == []
     assert not [asked for asked in range_server.requests if ".idx" in asked.path]
+
+
+@pytest.mark.parametrize("split", ["train", "train[150:152]", "train[-1:]"])
+def test_an_index_older_than_its_file_gives_no_other_rows(split: str, copied: Path) -> None:
+    first, *others = records.read(copied)
+    size = os.path.getsize(copied)
+    with TFRecordWriter(copied) as sink:
+        sink.write_all([first[:50], first[50 + FRAME_BYTES :], *others])  # one record more
+    assert os.path.getsize(copied) == size
+    os.utime(f"{copied}.idx", ns=(0, os.stat(copied).st_mtime_ns - 1))
+    with pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx.*older"):
+        list(streamed(copied, split))
+
+
+def test_an_index_that_was_copied_before_its_file_is_good(copied: Path) -> None:
+    os.utime(f"{copied}.idx", ns=(0, 0))
+    assert [row["id"] for row in streamed(copied, "train[150:152]")] == [150, 151]
+
+
+def test_rows_before_a_damaged_length_come_where_the_index_is_older(copied: Path) -> None:
+    data = bytearray(copied.read_bytes())
+    data[int(records.RecordIndex.load(f"{copied}.idx").offsets[77])] ^= 1
+    copied.write_bytes(data)
+    os.utime(f"{copied}.idx", ns=(0, 0))
+    seen = []
+    with pytest.raises(DamagedRecordError, match="length CRC"):
+        seen.extend(streamed(copied))
+    assert [row["id"] for row in seen] == list(range(77))
