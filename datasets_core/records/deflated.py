@@ -12,7 +12,7 @@ _HEADS = {"GZIP": b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "ZLIB": b"\x78\x9c"}
 _RAW = -15
 
 
-class Bytes(Protocol):
+class ByteSink(Protocol):
     """What takes bytes."""
 
     def write(self, data: Any, /) -> object: ...
@@ -38,7 +38,7 @@ class DeflatedFile:
     b'one two'
     """
 
-    def __init__(self, out: Bytes, compression: str, point: Mapping[str, int] | None = None) -> None:
+    def __init__(self, out: ByteSink, compression: str, point: Mapping[str, int] | None = None) -> None:
         self._out, self._compression = out, compression
         self.num_bytes = 0 if point is None else point["plain"]
         self._check = int(compression == "ZLIB") if point is None else point["check"]

@@ -15,11 +15,12 @@ from datasets_core.features.base import FeatureType
 from datasets_core.features.cast import cast_table
 from datasets_core.features.nesting import Mask, Misfit
 from datasets_core.features.schema import Features
-from datasets_core.records.encoded_values import LeafValues, Pieces, bounds_of, leaf_values, wire_bytes, wire_floats, wire_ints
+from datasets_core.records.encoded_values import LeafValues, Pieces, leaf_values, wire_bytes, wire_floats, wire_ints
 from datasets_core.records.example_encoding import FIRST, LISTS, MOST_BYTES, SECOND, delimited
 from datasets_core.records.message_plan import Leaf, leaves_of
 from datasets_core.records.record_block import Ints
 from datasets_core.records.varints import varint
+from datasets_core.records.wire_values import offsets_of
 
 _MOST_HEADS = 1 << 14  # that are kept, of one column
 _MOST_SIZE = 1 << 16  # of a content, up to which sizes are told apart by a table
@@ -221,10 +222,10 @@ class _Column:
         pieces = self._pieces(held)
         if self._is_many_bytes:
             pieces = _with_heads(self._before_values, pieces)
-        rows = bounds_of(held.counts[0])
+        rows = offsets_of(held.counts[0])
         inner = np.arange(rows[-1] + 1) if self.leaf.has_steps else rows
         for counts in held.counts[1:]:
-            inner = bounds_of(counts)[inner]
+            inner = offsets_of(counts)[inner]
         pieces = pieces.at(inner)
         if self.leaf.has_steps:
             pieces = _with_heads(self._before_steps, pieces).at(rows)

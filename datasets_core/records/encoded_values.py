@@ -13,6 +13,7 @@ from datasets_core.features.nesting import Mask, Misfit, list_parts, raw_values,
 from datasets_core.records.message_plan import ANY, MEDIA_BYTES, Leaf
 from datasets_core.records.record_block import Ints
 from datasets_core.records.varints import varints
+from datasets_core.records.wire_values import offsets_of
 
 types = pa.types
 _MOST_INT = (1 << 63) - 1
@@ -67,17 +68,6 @@ def _outer(position: int, counts: Sequence[Ints]) -> int:
     for lengths in reversed(counts):
         position = rows_of(lengths)(position)
     return position
-
-
-def bounds_of(counts: Ints) -> Ints:
-    """Where each begins of things that have so many elements.
-
-    >>> bounds_of(np.array([2, 0, 1])).tolist()
-    [0, 2, 2, 3]
-    """
-    bounds = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=bounds[1:])
-    return bounds
 
 
 def leaf_values(column: pa.Array, leaf: Leaf) -> LeafValues:
@@ -147,7 +137,7 @@ def wire_ints(values: pa.Array) -> Pieces:
         place = int(np.argmax(numbers > _MOST_INT))
         raise Misfit(place, f"{numbers[place]} is beyond int64, which is what TFRecord files hold")
     data, widths = varints(numbers.astype(np.int64, copy=False))
-    return Pieces(pa.py_buffer(data), bounds_of(widths))
+    return Pieces(pa.py_buffer(data), offsets_of(widths))
 
 
 def wire_floats(values: pa.Array) -> tuple[Pieces, int | None]:

@@ -13,10 +13,10 @@ from datasets_core.features.base import Feature, LargeList, List, Value
 from datasets_core.features.cast import cast_array
 from datasets_core.features.nesting import Misfit, struct_array
 from datasets_core.features.schema import Features
-from datasets_core.records.example_inference import inferred_columns, widened
-from datasets_core.records.example_inference import join_types as join_types
+from datasets_core.records.example_inference import inferred_columns, join_types, widened
 from datasets_core.records.feature_readers import ColumnReader, typed_values
 from datasets_core.records.feature_specs import as_specs, spec_feature, spec_keys
+from datasets_core.records.framing import record_array
 from datasets_core.records.message_kinds import has_feature_lists
 from datasets_core.records.message_plan import leaves_of
 from datasets_core.records.record_block import RecordBlock
@@ -26,7 +26,7 @@ from datasets_core.records.spec_readers import spec_reader
 from datasets_core.records.step_readers import StepsReader
 from datasets_core.records.wanted_values import Where, with_first_error
 from datasets_core.records.wire_columns import decode_examples
-from datasets_core.records.wire_values import SequenceColumns, WireColumns, arrow_numbers
+from datasets_core.records.wire_values import SequenceColumns, WireColumns
 
 Message: TypeAlias = Literal["example", "sequence_example", "bytes"]
 RAW_COLUMN = "record"
@@ -306,15 +306,3 @@ class _Raw:
                 reason = f"does not fit: {misfit.reason}"
                 raise Where.of(block).error(misfit.index, name, reason) from misfit
         return _batch(arrays, len(block), self.features.arrow_schema)
-
-
-def record_array(block: RecordBlock) -> pa.Array:
-    """The records of a block as an array of bytes.
-
-    >>> record_array(RecordBlock.of([b"a", b"", b"bc"])).to_pylist()
-    [b'a', b'', b'bc']
-    """
-    borders = np.stack([block.starts, block.stops], axis=1).reshape(-1)
-    buffers = [None, pa.py_buffer(borders), pa.py_buffer(block.data)]
-    between = pa.Array.from_buffers(pa.large_binary(), max(len(borders) - 1, 0), buffers)
-    return between.take(arrow_numbers(np.arange(0, len(borders), 2)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +56,7 @@ def widened(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return list_array(wanted, lengths, valid, widened(child, wanted.value_type))
 
 
-def inferred_columns(
-    columns: WireColumns, lists: SequenceColumns, where: Where, wanted: Collection[str] | None = None
-) -> dict[str, pa.Array]:
+def inferred_columns(columns: WireColumns, lists: SequenceColumns, where: Where) -> dict[str, pa.Array]:
     """The columns of a block, in the order in which their keys are first seen: those of a context first.
 
     A key with one value in each record that has it is a column of values, any other one a column of lists; a feature list is
@@ -69,7 +66,6 @@ def inferred_columns(
         columns: the features by key and kind.
         lists: the feature lists.
         where: which records these are.
-        wanted: the columns that are wanted; None for all.
 
     Raises:
         ExampleError: a key has values of two kinds, or stands in the context and among the feature lists.
@@ -77,12 +73,9 @@ def inferred_columns(
     found: dict[str, pa.Array] = {}
     for raw, of_key in columns.items():
         name = raw.decode(errors="surrogateescape")
-        if wanted is None or name in wanted:
-            found[name] = _column(_one_kind(of_key, name, where), where.count)
+        found[name] = _column(_one_kind(of_key, name, where), where.count)
     for raw, steps_of_key in lists.items():
         name = raw.decode(errors="surrogateescape")
-        if wanted is not None and name not in wanted:
-            continue
         if name in found:
             index = int(next(iter(steps_of_key.values())).present.argmax())
             reason = "is among the feature lists, and a feature of the context too"

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from datasets_core.errors import ArgumentTypeError
 from datasets_core.records.crc32c import masked_crc32c, masked_crcs, masked_length_crcs
 from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.wire_values import arrow_numbers
 
 HEAD_BYTES = 12
 TAIL_BYTES = 4
@@ -40,12 +41,20 @@ def framed(block: RecordBlock) -> pa.Buffer:
     heads = np.zeros(count, np.dtype([("length", "<u8"), ("crc", "<u4")]))
     heads["length"], heads["crc"] = lengths, masked_length_crcs(lengths)
     tails = masked_crcs(block.data, block.starts, block.stops).astype("<u4")
-    bounds = np.stack([block.starts, block.stops], axis=1).ravel()
-    payloads = _binary(bounds, pa.py_buffer(block.data)).take(pa.array(np.arange(0, 2 * count, 2)))
-    parts = [_every(heads.tobytes(), HEAD_BYTES), payloads, _every(tails.tobytes(), TAIL_BYTES)]
+    parts = [_every(heads.tobytes(), HEAD_BYTES), record_array(block), _every(tails.tobytes(), TAIL_BYTES)]
     whole = pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.large_binary()))
     buffers = whole.buffers()
     return buffers[2] if count and buffers[2] is not None else pa.py_buffer(b"")
+
+
+def record_array(block: RecordBlock) -> pa.Array:
+    """The records of a block as an Arrow array of binary values.
+
+    >>> record_array(RecordBlock.of([b"a", b"", b"bc"])).to_pylist()
+    [b'a', b'', b'bc']
+    """
+    borders = np.stack([block.starts, block.stops], axis=1).ravel()
+    return _binary(borders, pa.py_buffer(block.data)).take(arrow_numbers(np.arange(0, len(borders), 2)))
 
 
 def _binary(bounds: npt.NDArray[np.int64], data: pa.Buffer) -> pa.Array:

@@ -7,8 +7,8 @@ import numpy as np
 from datasets_core.errors import ExampleError
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.wire import raw_sequence_example
+from datasets_core.records.wire_features import FIRST, SECOND
 
-_FEATURES, _LISTS = 0x0A, 0x12  # the tags of the first field of both messages, and of the second one
 _LONGEST = 5  # bytes of a size
 
 
@@ -35,12 +35,12 @@ def has_feature_lists(block: RecordBlock) -> bool:
         size = np.where(here, size | (byte & 0x7F) << (7 * place), size)
         at = np.where(here, at + 1, at)
         is_open = here & (byte >= 0x80)
-    others = (data[starts] != _FEATURES if len(starts) else is_open) | is_open | (at + size != stops)
+    others = (data[starts] != FIRST if len(starts) else is_open) | is_open | (at + size != stops)
     return any(_has_lists(block.data[block.starts[number] : block.stops[number]]) for number in filled[others])
 
 
 def _has_lists(record: bytes) -> bool:
-    if bytes([_LISTS]) not in record:
+    if bytes([SECOND]) not in record:  # where feature lists stand; the first field of both messages has features
         return False
     try:
         return bool(raw_sequence_example(record)[1])

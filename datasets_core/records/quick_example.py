@@ -6,10 +6,9 @@ from collections.abc import Collection
 
 import numpy as np
 
-from datasets_core.records.wire import RawFeature, RawFeatures
+from datasets_core.records.wire_features import FIRST, KINDS, SECOND, RawFeature, RawFeatures
 from datasets_core.records.wire_words import read_many
 
-_FIRST, _SECOND, _THIRD = 0x0A, 0x12, 0x1A  # tags of fields with a size: of keys and strings, values and floats, ints
 _FEW = 48  # bytes of numbers that are read one by one
 
 
@@ -33,20 +32,20 @@ def quick_example(data: bytes, keys: Collection[bytes]) -> RawFeatures | None:
     found: RawFeatures = {}
     seen = set()
     try:
-        at, end = _sized(data, 0, _FIRST)
+        at, end = _sized(data, 0, FIRST)
         if end != len(data):
             return None
         while at < end:  # what `_sized` does, written out for sizes of one byte
             size = data[at + 1]
-            at, stop = (at + 2, at + 2 + size) if data[at] == _FIRST and size < 0x80 else _sized(data, at, _FIRST)
+            at, stop = (at + 2, at + 2 + size) if data[at] == FIRST and size < 0x80 else _sized(data, at, FIRST)
             key_at = at + 2
             size = data[at + 1]
-            if data[at] != _FIRST or size >= 0x80:
+            if data[at] != FIRST or size >= 0x80:
                 return None
             at = key_at + size
             key = data[key_at:at]
             size = data[at + 1]
-            at, value_end = (at + 2, at + 2 + size) if data[at] == _SECOND and size < 0x80 else _sized(data, at, _SECOND)
+            at, value_end = (at + 2, at + 2 + size) if data[at] == SECOND and size < 0x80 else _sized(data, at, SECOND)
             if value_end != stop or stop > end or key in seen:
                 return None
             seen.add(key)
@@ -77,22 +76,22 @@ def _sized(data: bytes, at: int, tag: int) -> tuple[int, int]:
 def _feature(data: bytes, at: int, end: int) -> RawFeature:
     if at == end:
         return RawFeature()
-    kind, size = data[at], data[at + 1]
-    at, stop = (at + 2, at + 2 + size) if size < 0x80 else _sized(data, at, kind)
+    tag, size = data[at], data[at + 1]
+    at, stop = (at + 2, at + 2 + size) if size < 0x80 else _sized(data, at, tag)
     if stop != end:
         raise _OddError
-    if kind == _FIRST:
+    if tag == FIRST:
         return RawFeature("bytes", _strings(data, at, end))
-    if kind not in (_SECOND, _THIRD):
+    if tag not in KINDS:
         raise _OddError
     raw = b""
     if at < end:
         size = data[at + 1]
-        at, stop = (at + 2, at + 2 + size) if data[at] == _FIRST and size < 0x80 else _sized(data, at, _FIRST)
+        at, stop = (at + 2, at + 2 + size) if data[at] == FIRST and size < 0x80 else _sized(data, at, FIRST)
         if stop != end:
             raise _OddError
         raw = data[at:end]
-    if kind == _THIRD:
+    if tag != SECOND:
         return RawFeature("int64", ints=_ints(raw))
     if len(raw) % 4:
         raise _OddError
@@ -102,7 +101,7 @@ def _feature(data: bytes, at: int, end: int) -> RawFeature:
 def _strings(data: bytes, at: int, end: int) -> list[bytes]:
     strings = []
     while at < end:
-        at, stop = _sized(data, at, _FIRST)
+        at, stop = _sized(data, at, FIRST)
         if stop > end:
             raise _OddError
         strings.append(data[at:stop])

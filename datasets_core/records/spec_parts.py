@@ -35,14 +35,6 @@ class Part(Protocol):
         ...
 
 
-class RowPart(Part, Protocol):
-    """What a spec gives for n records, each of which can be had by itself."""
-
-    def rows(self) -> list[Any]:
-        """The value of each record."""
-        ...
-
-
 def as_numpy(values: pa.Array) -> Array:
     """Values of the wire as a numpy array that can be written to: of bytes, one of objects.
 
@@ -105,7 +97,7 @@ class FixedPart:
         return as_numpy(self.values).reshape(self.count, *self.shape)
 
     def rows(self) -> list[Array]:
-        """See `RowPart.rows`."""
+        """The value of each record."""
         arrays = self.batch()
         return [arrays[number, ...] for number in range(self.count)]
 
@@ -146,7 +138,7 @@ class ListPart:
         return SparseValue(places, as_numpy(self.values), np.array(shape, np.int64))
 
     def rows(self) -> list[SparseValue]:
-        """See `RowPart.rows`."""
+        """The value of each record."""
         lengths = np.diff(self.offsets)
         places, shapes, values = places_within(lengths)[:, None], lengths[:, None], as_numpy(self.values)
         return [
@@ -186,7 +178,7 @@ class ElementsPart:
         return made
 
     def rows(self) -> list[Array]:
-        """See `RowPart.rows`."""
+        """The value of each record."""
         arrays = as_numpy(self.values).reshape(int(self.offsets[-1]), *self.shape)
         return [arrays[start:stop] for start, stop in pairwise(self.offsets.tolist())]
 
@@ -221,7 +213,7 @@ class SparsePart:
         return SparseValue(places, as_numpy(self.values), np.array([len(lengths), *self.sizes], np.int64))
 
     def rows(self) -> list[SparseValue]:
-        """See `RowPart.rows`."""
+        """The value of each record."""
         values, places = as_numpy(self.values), self.places
         return [
             SparseValue(places[start:stop], values[start:stop], np.array(self.sizes, np.int64))

@@ -11,7 +11,6 @@ import pytest
 from datasets_core.features.nesting import Misfit
 from datasets_core.records.encoded_values import (
     Pieces,
-    bounds_of,
     leaf_values,
     wire_bytes,
     wire_floats,
@@ -105,7 +104,3 @@ def test_files_that_were_not_read_are_told() -> None:
     with pytest.raises(Misfit, match=r"'a\.png'") as caught:
         leaf_values(column, Leaf("x", "x", ("x", "bytes"), "bytes", is_media=True))
     assert caught.value.index == 1
-
-
-def test_bounds() -> None:
-    assert bounds_of(np.zeros(0, np.int64)).tolist() == [0]

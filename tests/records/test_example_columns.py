@@ -10,8 +10,9 @@ import pytest
 
 from datasets_core.errors import ConfigurationError, ExampleError, UnknownColumnError
 from datasets_core.features import Array2D, ClassLabel, Features, Image, List, Value
-from datasets_core.records.example_columns import ExampleReader, join_types
+from datasets_core.records.example_columns import ExampleReader
 from datasets_core.records.example_encoding import encode_example, encode_sequence_example
+from datasets_core.records.example_inference import join_types
 from datasets_core.records.example_parsing import ExampleParser
 from datasets_core.records.feature_specs import (
     FixedLenFeature,

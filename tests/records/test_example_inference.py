@@ -17,9 +17,9 @@ leaves = st.sampled_from([pa.null(), pa.int64(), pa.float32(), pa.binary(), pa.l
 column_types = st.recursive(leaves, lambda inner: inner.map(pa.list_), max_leaves=2)
 
 
-def told(*records, **options):
+def told(*records):
     block = RecordBlock.of(records, first=10, name="x.tfrecord")
-    columns = inferred_columns(*decode_sequence_examples(block), Where.of(block), **options)
+    columns = inferred_columns(*decode_sequence_examples(block), Where.of(block))
     return {name: (str(array.type), array.to_pylist()) for name, array in columns.items()}
 
 
@@ -78,10 +78,6 @@ def test_kinds_that_mix_in_one_feature_list_are_an_error():
 def test_a_key_of_the_context_and_of_the_lists_is_an_error():
     with pytest.raises(ExampleError, match="record 11: feature 'a' is among the feature lists"):
         told(encode_sequence_example({"a": 1}, {}), encode_sequence_example({}, {"a": [1]}))
-
-
-def test_columns_that_are_not_wanted_are_no_error():
-    assert told(encode_sequence_example({"a": 1, "b": 2}, {"a": [1]}), wanted=["b"]) == {"b": ("int64", [2])}
 
 
 @given(one=column_types, other=column_types, third=column_types)
