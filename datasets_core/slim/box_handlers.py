@@ -11,7 +11,7 @@ import numpy.typing as npt
 from datasets_core.errors import ConfigurationError, ItemError
 from datasets_core.records.parsed_values import RaggedValue, SparseValue
 from datasets_core.slim.item_handlers import ItemHandler, as_dense
-from datasets_core.slim.shaping import dense
+from datasets_core.slim.shaping import as_sparse, dense
 
 _SIDES = ("ymin", "xmin", "ymax", "xmax")
 _POINT = ("y", "x")
@@ -91,12 +91,7 @@ class _CoordinatesSequence(ItemHandler):
 
 def _steps(key: str, value: Any) -> SparseValue:
     """The values of a key in the steps of a sequence, as a sparse array of two dimensions."""
-    if isinstance(value, SparseValue):
-        found = value
-    else:
-        array = as_dense(value)
-        indices = np.stack(np.unravel_index(np.arange(array.size), array.shape), axis=1) if array.ndim else np.empty((1, 0))
-        found = SparseValue(indices.astype(np.int64), array.reshape(-1), np.array(array.shape, np.int64))
+    found = value if isinstance(value, SparseValue) else as_sparse(as_dense(value))
     if len(found.dense_shape) != 2:
         advice = "Give the key of a feature list of a SequenceExample, read by VarLenFeature"
         raise ItemError(f"{key!r} has {len(found.dense_shape)} dimensions, not time and place in it", advice=advice)

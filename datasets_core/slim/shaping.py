@@ -145,6 +145,16 @@ def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.in
     return flat
 
 
+def as_sparse(array: npt.NDArray[Any]) -> SparseValue:
+    """An array as a sparse one that has each of its values.
+
+    >>> as_sparse(np.array([[5, 6]])).indices.tolist()
+    [[0, 0], [0, 1]]
+    """
+    indices = np.argwhere(np.ones(array.shape, bool)).astype(np.int64)
+    return SparseValue(indices, array.reshape(-1), np.array(array.shape, np.int64))
+
+
 def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
     """What fills an array of a dtype: 0, None and no text are what stands for nothing in each.
 

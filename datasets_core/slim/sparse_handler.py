@@ -11,7 +11,7 @@ import numpy.typing as npt
 from datasets_core.errors import ItemError
 from datasets_core.records.parsed_values import RaggedValue, SparseValue
 from datasets_core.slim.item_handlers import ItemHandler, as_dense
-from datasets_core.slim.shaping import dense, sizes_of
+from datasets_core.slim.shaping import as_sparse, dense, sizes_of
 
 
 class SparseTensor(ItemHandler):
@@ -52,7 +52,8 @@ class SparseTensor(ItemHandler):
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
         """See `ItemHandler.tensors_to_item`."""
-        where = _sparse(keys_to_tensors[self._indices_key])
+        given = keys_to_tensors[self._indices_key]
+        where = given if isinstance(given, SparseValue) else as_sparse(np.atleast_1d(as_dense(given)))
         values = _flat(keys_to_tensors[self._values_key])
         if len(where.values) != len(values):
             counts = f"{len(where.values):,} places and {self._values_key!r} {len(values):,} values"
@@ -71,15 +72,6 @@ class SparseTensor(ItemHandler):
         if self._shape_key:
             return list(sizes_of(as_dense(found[self._shape_key]).reshape(-1), what=f"the shape in {self._shape_key!r}"))
         return list(self._shape) if self._shape is not None else where.dense_shape.tolist()
-
-
-def _sparse(value: Any) -> SparseValue:
-    """The places as a sparse array, also where a spec gives them as a plain one."""
-    if isinstance(value, SparseValue):
-        return value
-    array = np.atleast_1d(as_dense(value))
-    indices = np.stack(np.unravel_index(np.arange(array.size), array.shape), axis=1).astype(np.int64)
-    return SparseValue(indices, array.reshape(-1), np.array(array.shape, np.int64))
 
 
 def _flat(value: Any) -> npt.NDArray[Any]:

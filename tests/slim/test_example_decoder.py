@@ -60,7 +60,7 @@ def plain(value: Any) -> Any:
     return value.dtype.name, value.shape, value.tolist()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(examples(), min_size=1, max_size=6), st.lists(st.sampled_from(sorted(HANDLERS)), unique=True))
 def test_a_block_gives_what_its_records_give(data: list[bytes], items: list[str]) -> None:
     wanted = [[plain(value) for value in DECODER.decode(record, items)] for record in data]

@@ -2,7 +2,7 @@
 
 import random
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
@@ -55,6 +55,7 @@ def taken(merged, sizes=(3,)):
 counts = st.lists(st.integers(0, 9), min_size=1, max_size=5)
 
 
+@settings(max_examples=40)
 @given(counts, st.integers(1, 3), st.integers(1, 4), st.lists(st.integers(1, 9), min_size=1, max_size=4))
 def test_the_order_follows_from_the_files(counts, num_epochs, lanes, sizes):
     files = [f"f{number}-{count}" for number, count in enumerate(counts)]
@@ -64,6 +65,7 @@ def test_the_order_follows_from_the_files(counts, num_epochs, lanes, sizes):
     assert merged.error is None
 
 
+@settings(max_examples=40)
 @given(counts, st.integers(1, 2), st.integers(1, 4), st.integers(0, 40))
 def test_a_merge_goes_on_where_another_one_stood(counts, num_epochs, lanes, given_):
     files = [f"f{number}-{count}" for number, count in enumerate(counts)]
@@ -77,6 +79,7 @@ def test_a_merge_goes_on_where_another_one_stood(counts, num_epochs, lanes, give
     assert second.num_units == len(files) * num_epochs
 
 
+@settings(max_examples=40)
 @given(counts, st.integers(1, 4), st.integers(0, 20))
 def test_a_merge_goes_on_with_new_threads(counts, lanes, given_):
     files = [f"f{number}-{count}" for number, count in enumerate(counts)]

@@ -87,25 +87,25 @@ def test_another_queue_of_files_is_refused(files):
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("make", "told"),
     [
-        lambda files: slim.ParallelReader(slim.TFRecordReader, [], 1),
-        lambda files: slim.ParallelReader(None, slim.FIFOQueue()),
-        lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue(), 0),
-        lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue(), 1, {"nothing": 1}),
-        lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read(files[0]),
-        lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read(3),
-        lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read([]),
-        lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read_up_to(files, 0),
-        lambda files: slim.FIFOQueue(0),
-        lambda files: slim.RandomShuffleQueue(4, 4),
-        lambda files: slim.parallel_read(files, slim.TFRecordReader, capacity=4),
-        lambda files: slim.parallel_read(files, slim.TFRecordReader, num_epochs=0),
-        lambda files: slim.parallel_read("nothing-*", slim.TFRecordReader),
+        (lambda files: slim.ParallelReader(slim.TFRecordReader, [], 1), "common_queue"),
+        (lambda files: slim.ParallelReader(None, slim.FIFOQueue()), "reader"),
+        (lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue(), 0), "num_readers"),
+        (lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue(), 1, {"nothing": 1}), "nothing"),
+        (lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read(files[0]), "list of paths"),
+        (lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read(3), "list of paths"),
+        (lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read([]), "No data files"),
+        (lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read_up_to(files, 0), "num_records"),
+        (lambda files: slim.FIFOQueue(0), "capacity"),
+        (lambda files: slim.RandomShuffleQueue(4, 4), "queue of 4"),
+        (lambda files: slim.parallel_read(files, slim.TFRecordReader, capacity=4), "queue of 4"),
+        (lambda files: slim.parallel_read(files, slim.TFRecordReader, num_epochs=0), "num_epochs"),
+        (lambda files: slim.parallel_read("nothing-*", slim.TFRecordReader), "nothing-"),
     ],
 )
-def test_arguments_without_a_meaning_are_refused(make, files):
-    with pytest.raises(ValueError):
+def test_arguments_without_a_meaning_are_refused(make, told, files):
+    with pytest.raises(ValueError, match=told):
         make(files)
 
 

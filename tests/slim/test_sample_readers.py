@@ -82,7 +82,7 @@ def test_a_reader_goes_on_at_every_sample(kind, golden_folder):
 
 
 def test_large_files_come_in_many_blocks(tmp_path):
-    lines = [b"%d" % number * (number % 300) for number in range(20_000)]
+    lines = [b"%d" % number * (number % 300) for number in range(15_000)]
     (tmp_path / "a.txt").write_bytes(b"\r\n".join(lines))
     (tmp_path / "a.bin").write_bytes(b"HEAD" + b"".join(b"%07d" % number for number in range(500_000)) + b"FOOT")
     with records.TFRecordWriter(tmp_path / "a.tfrecord") as writer:

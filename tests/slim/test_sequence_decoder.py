@@ -54,7 +54,7 @@ def plain(value: Any) -> Any:
     return value.dtype.name, value.shape, value.tolist()
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.lists(sequences(), min_size=1, max_size=5), st.lists(st.sampled_from(DECODER.list_items()), unique=True))
 def test_a_block_gives_what_its_records_give(data: list[bytes], items: list[str]) -> None:
     wanted = [[plain(value) for value in DECODER.decode(record, items)] for record in data]

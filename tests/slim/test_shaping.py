@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError, ItemError
 from datasets_core.records.parsed_values import SparseValue
-from datasets_core.slim.shaping import dense, fill_of, reshaped, sizes_of, sparse_reshaped
+from datasets_core.slim.shaping import as_sparse, dense, fill_of, reshaped, sizes_of, sparse_reshaped
 
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 
@@ -23,6 +23,16 @@ def sparse_arrays(draw: Any) -> SparseValue:
     return SparseValue.of(indices, [float(place + 1) for place in places], shape)
 
 
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0), (2, 3), (2, 1, 2)])
+def test_a_plain_array_is_a_sparse_one_that_is_full(shape: tuple[int, ...]) -> None:
+    array = np.arange(1, math.prod(shape) + 1).reshape(shape)
+    found = as_sparse(array)
+    assert found.indices.shape == (array.size, array.ndim)
+    assert found.values.tolist() == [array[tuple(place)] for place in found.indices]
+    assert found.dense_shape.tolist() == list(shape)
+
+
+@settings(max_examples=50)
 @given(sparse_arrays(), st.data())
 def test_a_sparse_array_is_reshaped_as_the_dense_one(value: SparseValue, data: Any) -> None:
     count = math.prod(value.dense_shape.tolist())
@@ -31,6 +41,7 @@ def test_a_sparse_array_is_reshaped_as_the_dense_one(value: SparseValue, data: A
     assert np.array_equal(dense(sparse_reshaped(value, (rows, -1)), -1.0), wanted)
 
 
+@settings(max_examples=50)
 @given(sparse_arrays())
 def test_a_dense_array_holds_each_value_at_its_place(value: SparseValue) -> None:
     made = dense(value, 0)

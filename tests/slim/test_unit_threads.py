@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 from datasets_core.errors import FileFormatError
+from datasets_core.slim import unit_threads
 from datasets_core.slim.sample_reader import SampleReader
 from datasets_core.slim.unit_threads import ThreadsClosedError, UnitThreads
 from datasets_core.slim.work_units import WorkUnits
@@ -131,7 +132,8 @@ def test_closing_ends_the_threads_and_closes_the_files(reading):
         threads.take(0, waits=True)
 
 
-def test_a_reader_that_hangs_does_not_hold_up_closing(reading):
+def test_a_reader_that_hangs_does_not_hold_up_closing(reading, monkeypatch):
+    monkeypatch.setattr(unit_threads, "_JOIN_SECONDS", 0.05)
     threads, reader = reading(["a-5"])
     gate = reader.gates["a-5", 1] = threading.Event()
     threads.take(0, waits=True)
