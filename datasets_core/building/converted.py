@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
@@ -12,7 +11,8 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.building.tfds_folder import RecordManifest, reader_of, record_shard
+from datasets_core.building.record_manifest import Conversion, RecordManifest
+from datasets_core.building.tfds_folder import TfdsManifest, reader_of, record_shard
 from datasets_core.config import settings
 from datasets_core.fetch.download_config import DownloadMode
 from datasets_core.meta.info import DatasetInfo
@@ -26,21 +26,6 @@ from datasets_core.store.source import open_rows, structure_of
 from datasets_core.store.table import RowTable
 
 _NAME = "tfds_folder"
-
-
-@dataclass(frozen=True, slots=True)
-class Conversion:
-    """How rows are converted.
-
-    Attributes:
-        cache_dir: the cache; None for that of the settings.
-        num_proc: worker processes.
-        is_forced: what was converted before is made anew.
-    """
-
-    cache_dir: str | None = None
-    num_proc: int | None = None
-    is_forced: bool = False
 
 
 class ConvertedRecords(ArrowBasedBuilder):
@@ -59,7 +44,7 @@ class ConvertedRecords(ArrowBasedBuilder):
     def __init__(
         self,
         folder: str,
-        manifest: RecordManifest,
+        manifest: TfdsManifest,
         split: str,
         storage_options: dict[str, Any] | None = None,
         cache_dir: str | None = None,
@@ -131,6 +116,7 @@ def converted_rows(
         SplitSyntaxError, UnknownSplitError: as `row_ranges`.
         DamagedShardError, DamagedRecordError, ExampleError: a file cannot be converted.
     """
+    assert isinstance(manifest, TfdsManifest)
     schema = reader_of(manifest).schema
     parts: list[RowTable] = []
     digests: list[tuple[str, str]] = []
@@ -151,7 +137,7 @@ def converted_rows(
 
 
 def _converted(
-    folder: str, manifest: RecordManifest, split: str, how: Conversion, storage_options: dict[str, Any] | None
+    folder: str, manifest: TfdsManifest, split: str, how: Conversion, storage_options: dict[str, Any] | None
 ) -> tuple[str, Manifest]:
     """The folder in the cache, and what it contains."""
     builder = ConvertedRecords(folder, manifest, split, storage_options, how.cache_dir)

@@ -14,9 +14,10 @@ from datasets_core.building import checks
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.prepared_folders import the_one, versions_below, whole_builds
+from datasets_core.building.prepared_manifest import prepared_manifest
+from datasets_core.building.record_manifest import RecordManifest
 from datasets_core.building.record_reading import RecordReading
-from datasets_core.building.soundness import check_whole
-from datasets_core.building.tfds_folder import RecordManifest, check_records, prepared_manifest
+from datasets_core.building.soundness import check_sound, check_whole
 from datasets_core.building.versions import NO_VERSION, Versions
 from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetNotFoundError, ManifestError
 from datasets_core.fetch.checksum import VerificationMode
@@ -101,7 +102,7 @@ class ReadOnlyBuilder(RecordReading):
         if isinstance(manifest, RecordManifest):
             self.conversion = replace(self.conversion, num_proc=options.get("num_proc"), is_forced=forced)
             if is_hashed:
-                check_records(self._output_dir, manifest, self._output_storage_options)
+                check_sound(self._output_dir, manifest, self._output_storage_options)
         elif is_hashed:
             checks.check_shards(self._output_dir, manifest, storage_options=self._output_storage_options)
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from datasets_core import files
+from datasets_core.building.prepared_manifest import prepared_manifest
 from datasets_core.building.soundness import check_sound, check_whole
-from datasets_core.building.tfds_folder import prepared_manifest
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, UnknownConfigError
 from datasets_core.meta.small_files import UnfitFileError, small_bytes
 from datasets_core.meta.version import Version, check_pattern

@@ -6,8 +6,8 @@ from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.built import nested
-from datasets_core.building.converted import Conversion, converted_rows
-from datasets_core.building.tfds_folder import RecordManifest, prepared_manifest
+from datasets_core.building.prepared_manifest import prepared_manifest
+from datasets_core.building.record_manifest import Conversion, RecordManifest
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.features.schema import Features
 from datasets_core.meta.rows import row_ranges
@@ -35,6 +35,8 @@ class RecordReading(DatasetBuilder):
     def _as_dataset(self, manifest: Manifest, in_memory: bool | None, split: str | ReadInstruction) -> Dataset:
         if not isinstance(manifest, RecordManifest):
             return super()._as_dataset(manifest, in_memory, split)
+        from datasets_core.building.converted import converted_rows  # 100 ms that all other datasets do without
+
         folder, options = self._output_dir, self._output_storage_options
         rows, digests = converted_rows(folder, manifest, split, self.conversion, in_memory=in_memory, storage_options=options)
         found = self._dataset(manifest, rows, digests, split)

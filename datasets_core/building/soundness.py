@@ -10,13 +10,14 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.building import checks
 from datasets_core.building.builder_config import check_name
-from datasets_core.building.tfds_folder import RecordManifest, check_records, check_there
+from datasets_core.building.record_manifest import RecordManifest, check_there
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import CastError, DamagedShardError, ManifestError
 from datasets_core.meta.rows import row_ranges
 from datasets_core.store.layout import MANIFEST_NAME
 from datasets_core.store.manifest import Manifest, ShardRecord
 from datasets_core.store.source import check_shards, open_rows
+from datasets_core.store.table import RowTable
 
 _HASHED_BYTES = 64 << 20  # of a dataset: a larger one is hashed as far as it was written after its manifest
 _ADVICE = "Build the dataset again, or delete that folder"
@@ -47,16 +48,16 @@ def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, obje
 
     Raises:
         ConfigurationError, DamagedShardError: as `check_whole`, or a shard has other bytes or other batches.
+        DamagedRecordError, ExampleError: a record cannot be read.
         ManifestError: the features do not fit the shards.
     """
     check_whole(folder, manifest)
     if isinstance(manifest, RecordManifest):
-        check_records(folder, manifest, storage_options)
+        for _ in _all_rows(folder, manifest, storage_options).batches():
+            pass  # to decode a record is to check it
         return
     check_shards(folder, manifest.shards, manifest.file_format, storage_options)
-    lengths = manifest.split_lengths()
-    ranges = [found for split in lengths for found in row_ranges(split, lengths)]
-    rows = open_rows(folder, manifest, ranges, storage_options=storage_options)
+    rows = _all_rows(folder, manifest, storage_options)
     try:
         Dataset(rows, info=manifest.info)
     except CastError as error:
@@ -70,6 +71,12 @@ def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, obje
             batch.validate()
     except pa.ArrowException as error:
         raise DamagedShardError(folder, f"a batch is no valid Arrow data ({error})", advice=_ADVICE) from error
+
+
+def _all_rows(folder: str, manifest: Manifest, storage_options: dict[str, object] | None) -> RowTable:
+    lengths = manifest.split_lengths()
+    ranges = [found for split in lengths for found in row_ranges(split, lengths)]
+    return open_rows(folder, manifest, ranges, storage_options=storage_options)
 
 
 def _doubtful(folder: str, manifest: Manifest) -> tuple[ShardRecord, ...]:

@@ -14,17 +14,16 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.building.record_cursor import RecordCursor
+from datasets_core.building.record_manifest import RecordManifest, content
 from datasets_core.building.record_shard import RecordShard
 from datasets_core.errors import DamagedShardError, DatasetsCoreError, FileFormatError, ManifestError
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.rows import RowRange
-from datasets_core.meta.small_files import UnfitFileError, small_bytes
 from datasets_core.meta.tfds_description import (
     FEATURES_NAME,
     METADATA_NAME,
     TfdsDescription,
     TfdsSplit,
-    parse_tfds_description,
 )
 from datasets_core.records.tfds_columns import TfdsReader
 from datasets_core.records.tfds_layout import Fields, layout_of, untold_strings
@@ -33,7 +32,7 @@ from datasets_core.records.wire_columns import decode_examples
 from datasets_core.store.file_structure import FileStructure, stored_blocks, stored_names
 from datasets_core.store.layout import MANIFEST_NAME, located
 from datasets_core.store.lazy_shards import LazyShards
-from datasets_core.store.manifest import Manifest, ShardRecord, read_manifest
+from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.pieces import BatchRows
 from datasets_core.store.shard import Shard, Shelf, loaded
 from datasets_core.store.table import RowTable
@@ -45,15 +44,14 @@ _DECODED_BYTES = 1 << 20
 _MOST_DECODED_ROWS = 4096
 _MOST_BATCHES = 1 << 12  # of a dataset that is not large: rows before a damaged one are given but for those of its batch
 _MOST_CLAIMED = 1 << 20  # batches of a file, of whose rows a stranger may claim any number
-_MOST_JSON_BYTES = 256 << 20
 _FIRST_ROWS = 256  # that are looked at where features.json leaves something open
 _MOST_LABEL_BYTES = 64 << 20
 _LABELS = ".labels.txt"
 
 
 @dataclass(frozen=True, slots=True)
-class RecordManifest(Manifest):
-    """What a folder of records contains.
+class TfdsManifest(RecordManifest):
+    """What a folder that TensorFlow Datasets prepared contains.
 
     Attributes:
         layout: how rows lie in the records.
@@ -61,63 +59,41 @@ class RecordManifest(Manifest):
 
     layout: Fields | None = None
 
-    def split_lengths(self) -> dict[str, list[int]]:
-        """See `Manifest.split_lengths`; a split may have no files."""
-        return {name: [shard.rows for shard in shards] for name, shards in self.split_shards().items()}
-
-    def split_shards(self) -> dict[str, list[ShardRecord]]:
-        """See `Manifest.split_shards`."""
-        found: dict[str, list[ShardRecord]] = {name: [] for name in self.info.splits or ()}
-        for shard in self.shards:
-            found[shard.split].append(shard)
-        return found
-
     def own_rows(self, folder: str, ranges: Sequence[RowRange], **how: Any) -> RowTable:
         """See `Manifest.own_rows`."""
         return record_rows(folder, self, ranges, **how)
 
 
-def prepared_manifest(
-    folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
-) -> Manifest | None:
-    """The manifest of what stands prepared in a folder, by this library or by TensorFlow Datasets; None where nothing does.
+def manifest_of(
+    folder: str,
+    description: TfdsDescription,
+    storage_options: dict[str, Any] | None = None,
+    *,
+    file_format: str | None = None,
+) -> TfdsManifest:
+    """The manifest of a folder.
 
     Args:
         folder: local, or at a URL.
+        description: what its `dataset_info.json` says.
         storage_options: for the URL.
-        file_format: of several formats in which the rows of TensorFlow Datasets stand there, the one to read.
+        file_format: of several formats in which the rows stand there, the one to read.
 
     Raises:
         ManifestError: what is recorded of it cannot be understood.
         FileFormatError: its rows stand in files of a format that is not read.
-        DatasetDiskError: see `read_manifest`.
     """
-    manifest = read_manifest(folder, storage_options)
-    return manifest if manifest is not None else tfds_manifest(folder, storage_options, file_format=file_format)
-
-
-def tfds_manifest(
-    folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
-) -> RecordManifest | None:
-    """The manifest of a folder that TensorFlow Datasets prepared; None for any other. Args and errors: `prepared_manifest`."""
-    folder = located(folder)
-    path = files.join(folder, MANIFEST_NAME)
-    data = _content(path, _MOST_JSON_BYTES, storage_options)
-    description = None if data is None else parse_tfds_description(data, path=path)
-    if data is None or description is None:
-        return None
     features_path = files.join(folder, FEATURES_NAME)
-    features = _content(features_path, _MOST_JSON_BYTES, storage_options)
+    features = content(features_path, storage_options)
     if features is None:
-        if "splits" not in description.stored:
-            return None
         advice = "Prepare the dataset again with tensorflow-datasets 4.0 or newer"
         raise ManifestError(features_path, "is missing, so that nothing tells what its records hold", advice=advice)
     kind = _format(description, folder, file_format, storage_options)
-    digest = hashlib.sha256(data + features)
+    digest = hashlib.sha256(json.dumps(description.stored).encode() + features)
 
     def labels(name: str) -> list[str] | None:
-        text = _content(files.join(folder, f"{name}{_LABELS}"), _MOST_LABEL_BYTES, storage_options)
+        path = files.join(folder, f"{name}{_LABELS}")
+        text = content(path, storage_options, most_bytes=_MOST_LABEL_BYTES)
         if text is None:
             return None
         digest.update(text)
@@ -131,7 +107,7 @@ def tfds_manifest(
     stands = next((name for split in splits for name in split.files if sizes.get(name)), None)
     if stands is not None and (bytes_keys := _bytes_keys(layout, files.join(folder, stands), kind, storage_options)):
         layout = layout_of(form, labels, path=features_path, bytes_keys=bytes_keys)
-    metadata = _content(files.join(folder, METADATA_NAME), _MOST_JSON_BYTES, storage_options)
+    metadata = content(files.join(folder, METADATA_NAME), storage_options)
     told = None if metadata is None else _parsed(metadata, files.join(folder, METADATA_NAME))
     info = description.info(TfdsReader(layout).features, splits, told)
     shards = tuple(
@@ -140,7 +116,7 @@ def tfds_manifest(
     digest.update(repr([(shard.name, shard.size) for shard in shards]).encode())
     is_local = not files.is_url(folder)
     blocks = {split.name: _blocks([shard for shard in shards if shard.split == split.name], is_local) for split in splits}
-    return RecordManifest(
+    return TfdsManifest(
         info,
         shards,
         kind,
@@ -155,7 +131,7 @@ def tfds_manifest(
 
 def record_rows(
     folder: str,
-    manifest: RecordManifest,
+    manifest: TfdsManifest,
     ranges: Sequence[RowRange],
     *,
     in_memory: bool = False,
@@ -179,7 +155,7 @@ def record_rows(
     return RowTable.from_shards(held, runs, schema=reader.schema, structure=structure)
 
 
-def reader_of(manifest: RecordManifest) -> TfdsReader:
+def reader_of(manifest: TfdsManifest) -> TfdsReader:
     """What makes rows of the records."""
     assert manifest.layout is not None
     return TfdsReader(manifest.layout)
@@ -187,7 +163,7 @@ def reader_of(manifest: RecordManifest) -> TfdsReader:
 
 def record_shard(
     folder: str,
-    manifest: RecordManifest,
+    manifest: TfdsManifest,
     record: ShardRecord,
     reader: TfdsReader,
     shelf: Shelf,
@@ -218,50 +194,7 @@ def _decoded_rows(rows: int, size: int) -> int:
     return max(1, min(_MOST_DECODED_ROWS, _DECODED_BYTES * rows // size)) if size else _MOST_DECODED_ROWS
 
 
-def check_records(folder: str, manifest: RecordManifest, storage_options: dict[str, Any] | None = None) -> None:
-    """See that each file is there, and that every record of it can be read.
-
-    Raises:
-        DamagedShardError: one is missing, or has another number of records.
-        DamagedRecordError, ExampleError: a record cannot be read.
-    """
-    shelf, reader = Shelf(), reader_of(manifest)
-    for record in manifest.shards:
-        shard = record_shard(located(folder), manifest, record, reader, shelf, storage_options)
-        for _ in shard.batches():
-            pass
-
-
-def check_there(folder: str, manifest: RecordManifest) -> None:
-    """See that some file of a dataset that has rows is there.
-
-    Raises:
-        DamagedShardError: none is.
-    """
-    if any(shard.rows for shard in manifest.shards) and not any(shard.size for shard in manifest.shards):
-        path = files.join(folder, manifest.shards[0].name)
-        raise DamagedShardError(path, "this file and all others are missing", advice="Copy the files into the folder")
-
-
 # -- what is recorded --------------------------------------------------------------------------------------------------
-
-
-def _content(path: str, most_bytes: int, storage_options: dict[str, Any] | None) -> bytes | None:
-    """A small file; None where there is none."""
-    try:
-        if not files.is_url(path):
-            return small_bytes(files.local_path(path), most_bytes=most_bytes)
-        with files.open_binary(path, storage_options) as handle:
-            data: bytes = handle.read(most_bytes + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except UnfitFileError as error:
-        raise ManifestError(path, str(error)) from error
-    except OSError as error:
-        raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
-    if len(data) > most_bytes:
-        raise ManifestError(path, f"more than {most_bytes:,} bytes")
-    return data
 
 
 def _parsed(data: bytes, path: str) -> Any:

@@ -319,7 +319,7 @@ class _Reader:
         made = self._array(shape, str(content.get("dtype") or "int64"), encoding, place, audio_id(rate or None))
         if not _field(content, "lazyDecode"):
             return made
-        if len(shape) > 2 or shape[0] is not None or made.dtype in ("string", "bool"):
+        if not 1 <= len(shape) <= 2 or shape[0] is not None or made.dtype in ("string", "bool"):
             raise self._fault(place, f"is a sound of shape {shape} and {made.dtype}, which there is none of")
         return Leaf(made.feature, made.dtype, shape, holds="sound")
 

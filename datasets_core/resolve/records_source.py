@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.building.converted import Conversion
 from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.building.prepared_folders import find_prepared, version_folders
-from datasets_core.building.tfds_folder import RecordManifest, tfds_manifest
+from datasets_core.building.prepared_manifest import tfds_manifest
+from datasets_core.building.record_manifest import Conversion, RecordManifest
 from datasets_core.building.versions import NO_VERSION, Versions
 from datasets_core.errors import UnknownConfigError, UnknownOptionError
 from datasets_core.meta.info import DatasetInfo

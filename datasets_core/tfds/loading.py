@@ -10,8 +10,8 @@ from typing import Any
 from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.building.prepared import builder_from_directory as opened_directory
 from datasets_core.building.prepared_folders import find_prepared, versions_below
+from datasets_core.building.prepared_manifest import tfds_manifest
 from datasets_core.building.soundness import check_whole
-from datasets_core.building.tfds_folder import tfds_manifest
 from datasets_core.building.versions import is_pattern
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownVersionError
 from datasets_core.files import is_url

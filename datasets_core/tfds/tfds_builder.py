@@ -19,7 +19,7 @@ from datasets_core.building.class_identity import source_file
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
 from datasets_core.building.prepared_folders import whole_builds
-from datasets_core.building.tfds_folder import prepared_manifest
+from datasets_core.building.prepared_manifest import prepared_manifest
 from datasets_core.building.versions import BlockedVersions
 from datasets_core.errors import (
     CastError,

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core.building.converted import Conversion, ConvertedRecords, converted_rows
-from datasets_core.building.tfds_folder import RecordManifest, tfds_manifest
+from datasets_core.building.converted import ConvertedRecords, converted_rows
+from datasets_core.building.prepared_manifest import tfds_manifest
+from datasets_core.building.record_manifest import Conversion
+from datasets_core.building.tfds_folder import TfdsManifest
 from datasets_core.errors import DamagedShardError, UnknownSplitError
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
@@ -21,9 +23,9 @@ def how(tmp_path: Path) -> Conversion:
     return Conversion(str(tmp_path / "cache"))
 
 
-def manifest(folder: str) -> RecordManifest:
+def manifest(folder: str) -> TfdsManifest:
     found = tfds_manifest(folder)
-    assert found is not None
+    assert isinstance(found, TfdsManifest)
     return found
 
 

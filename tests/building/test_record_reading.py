@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from datasets_core import Features, Value, builder_from_directory
-from datasets_core.building.converted import Conversion
 from datasets_core.building.prepared import ReadOnlyBuilder
+from datasets_core.building.record_manifest import Conversion
 from datasets_core.errors import EmptySplitError, UnknownSplitError
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"

@@ -5,15 +5,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core.building.tfds_folder import (
-    RecordManifest,
-    check_records,
-    check_there,
-    prepared_manifest,
-    record_rows,
-    tfds_manifest,
-)
-from datasets_core.errors import DamagedRecordError, DamagedShardError, FileFormatError, ManifestError
+from datasets_core.building.prepared_manifest import tfds_manifest
+from datasets_core.building.soundness import check_sound
+from datasets_core.building.tfds_folder import TfdsManifest, record_rows
+from datasets_core.errors import DamagedRecordError, FileFormatError, ManifestError
 from datasets_core.features.base import List, Value
 from datasets_core.meta.rows import row_ranges
 from datasets_core.records import TFRecordWriter, encode_example
@@ -31,9 +26,9 @@ def changed(folder: Path, **told: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
 
 
-def manifest(folder: Path) -> RecordManifest:
+def manifest(folder: Path) -> TfdsManifest:
     found = tfds_manifest(str(folder))
-    assert found is not None
+    assert isinstance(found, TfdsManifest)
     return found
 
 
@@ -51,12 +46,6 @@ def test_files_are_the_shards_of_a_manifest(folder: Path) -> None:
     ]
     assert (found.file_format, found.write_order, found.disable_shuffling) == ("tfrecord", "key", True)
     assert numbers(folder, "train[8:12]") == [8, 9, 10, 11]
-
-
-def test_folders_of_others_have_no_such_manifest(tmp_path: Path) -> None:
-    assert prepared_manifest(str(tmp_path)) is None
-    (tmp_path / "dataset_info.json").write_text('{"description": "", "splits": {"train": {"name": "train"}}}')
-    assert prepared_manifest(str(tmp_path)) is None and tfds_manifest(str(tmp_path)) is None
 
 
 def test_the_identity_changes_with_what_is_recorded_and_not_with_the_place(folder: Path, tmp_path: Path) -> None:
@@ -114,34 +103,17 @@ def test_strings_that_are_no_texts_are_bytes(folder: Path) -> None:
 
 
 def test_damage_is_found_when_all_is_checked(folder: Path) -> None:
-    check_records(str(folder), manifest(folder))
+    check_sound(str(folder), manifest(folder))
     path = folder / "ordered-train.tfrecord-00001-of-00002"
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
     with pytest.raises(DamagedRecordError, match="record 9 at byte"):
-        check_records(str(folder), manifest(folder))
-
-
-def test_a_folder_without_any_of_its_files_is_told(folder: Path) -> None:
-    check_there(str(folder), manifest(folder))
-    for path in folder.glob("*tfrecord*"):
-        path.unlink()
-    with pytest.raises(DamagedShardError, match="all others are missing"):
-        check_there(str(folder), manifest(folder))
+        check_sound(str(folder), manifest(folder))
 
 
 @pytest.mark.parametrize(("name", "content"), [("features.json", "{"), ("features.json", "[]"), ("metadata.json", "{")])
 def test_what_is_no_json_is_told_by_name(folder: Path, name: str, content: str) -> None:
     (folder / name).write_text(content)
     with pytest.raises(ManifestError, match=name):
-        tfds_manifest(str(folder))
-
-
-def test_a_pipe_is_no_file_of_features(folder: Path) -> None:
-    import os
-
-    (folder / "features.json").unlink()
-    os.mkfifo(folder / "features.json")
-    with pytest.raises(ManifestError, match=r"features.json: no regular file"):
         tfds_manifest(str(folder))
