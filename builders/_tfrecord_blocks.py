@@ -34,7 +34,7 @@ from datasets_core.store.index_cache import IndexCache
 from datasets_core.stream.block_files import FileIndex
 
 from ._block_source import BlockSource
-from ._tfrecord_reading import BLOCK_BYTES, RecordReading
+from ._tfrecord_reading import BLOCK_BYTES, TfRecordReading
 from ._tfrecord_rows import Rows, is_enough
 
 logger = logging.getLogger(__name__)
@@ -102,16 +102,16 @@ class Groups(NamedTuple):
         return cls(starts, rows, int(numbers[0]))
 
 
-class Told:
+class SplitColumns:
     """The columns of the rows of some files: as they are asked for, or as the first records tell them.
 
     Args:
         reading: how records are read.
     """
 
-    def __init__(self, reading: RecordReading) -> None:
+    def __init__(self, reading: TfRecordReading) -> None:
         self.files: tuple[RecordBlocks, ...] = ()
-        features = reading.told
+        features = reading.known_features
         self._found = None if features is None else features.arrow_schema
         self.forked()
         renewed_after_fork(self)
@@ -132,8 +132,8 @@ class Told:
         """The columns; None where there is no record."""
         with self._lock:
             if self._found is None:
-                told = (file.told_by_records() for file in self.files)
-                self._found = next((found for found in told if found is not None), None)
+                columns = (file.columns_of_records() for file in self.files)
+                self._found = next((found for found in columns if found is not None), None)
             return self._found
 
 
@@ -144,21 +144,21 @@ class RecordBlocks(BlockSource[Groups]):
         path: the file.
         name: what messages name it.
         reading: how its records are read.
-        told: the columns, for all files of a split.
+        columns: those of the rows, for all files of a split.
     """
 
     kind = "TFRecord"
 
-    def __init__(self, path: str | os.PathLike[str], name: str, reading: RecordReading, told: Told) -> None:
-        self._reading, self._told = reading, told
+    def __init__(self, path: str | os.PathLike[str], name: str, reading: TfRecordReading, columns: SplitColumns) -> None:
+        self._reading, self._columns = reading, columns
         super().__init__(path, name)
 
     @staticmethod
-    def of(paths: Sequence[str | os.PathLike[str]], names: Sequence[str], reading: RecordReading) -> list[RecordBlocks]:
+    def of(paths: Sequence[str | os.PathLike[str]], names: Sequence[str], reading: TfRecordReading) -> list[RecordBlocks]:
         """The files of a split, which have the same columns."""
-        told = Told(reading)
-        made = [RecordBlocks(path, name, reading, told) for path, name in zip(paths, names, strict=True)]
-        told.files = tuple(made)
+        columns = SplitColumns(reading)
+        made = [RecordBlocks(path, name, reading, columns) for path, name in zip(paths, names, strict=True)]
+        columns.files = tuple(made)
         return made
 
     def _begin(self) -> None:
@@ -212,9 +212,9 @@ class RecordBlocks(BlockSource[Groups]):
     def index(self) -> FileIndex:
         """See `BlockFile.index`."""
         groups = self._read_footer()
-        return FileIndex.of(self._told.found(), groups.rows, groups.sizes, self._version())
+        return FileIndex.of(self._columns.found(), groups.rows, groups.sizes, self._version())
 
-    def told_by_records(self) -> pa.Schema | None:
+    def columns_of_records(self) -> pa.Schema | None:
         """The columns as the first records tell them; None where there are none.
 
         Raises:
@@ -284,7 +284,7 @@ class RecordBlocks(BlockSource[Groups]):
 
     def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Generator[pa.RecordBatch]:
         """See `BlockFile.read`."""
-        schema = self._told.found()
+        schema = self._columns.found()
         assert schema is not None  # there are records
         if columns is not None:
             schema = pa.schema([schema.field(name) for name in columns])

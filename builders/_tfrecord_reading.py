@@ -1,4 +1,4 @@
-"""`RecordReading`: how the records of a file are read: its plain bytes, wherever they are, and what they are read as."""
+"""`TfRecordReading`: how the records of a file are read: its plain bytes, wherever they are, and what they are read as."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OTHERS = frozenset({"bz2", "xz", "zst", "lz4"})  # that TensorFlow does not kno
 
 
 @dataclass(frozen=True)
-class RecordReading:
+class TfRecordReading:
     """How records are read; see `TfRecordConfig`.
 
     Attributes:
@@ -74,10 +74,10 @@ class RecordReading:
         return Hasher.hash([*specs, features, self.message, self.columns, self.verify])
 
     @cached_property
-    def told(self) -> Features | None:
+    def known_features(self) -> Features | None:
         """The features of the rows, where no record has to tell them."""
-        is_told = self.features is not None or self.spec is not None or self.sequence_spec is not None
-        return self.reader().features if is_told or self.message == "bytes" else None
+        is_known = self.features is not None or self.spec is not None or self.sequence_spec is not None
+        return self.reader().features if is_known or self.message == "bytes" else None
 
     def blocks(self, source: Source, mark: Mark | None, block_bytes: int) -> Generator[tuple[RecordBlock, TextFile]]:
         """The records of a file, block by block, from its beginning or from a mark on.

@@ -23,7 +23,7 @@ from datasets_core.records.record_frames import frame_offsets
 from datasets_core.records.record_index import index_of
 
 from ._source import Source
-from ._tfrecord_reading import BLOCK_BYTES, SNIFFED_BYTES, RecordReading, kind_of_compression
+from ._tfrecord_reading import BLOCK_BYTES, SNIFFED_BYTES, TfRecordReading, kind_of_compression
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +49,12 @@ class Rows:
         is_widened: rows were seen whose types are too narrow for those behind them.
     """
 
-    def __init__(self, reading: RecordReading, known: pa.Schema | None = None, *, columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, reading: TfRecordReading, known: pa.Schema | None = None, *, columns: Sequence[str] | None = None
+    ) -> None:
         self._reading, self._reader = reading, reading.reader(columns)
-        self.is_told = reading.told is not None
-        self.schema = None if self.is_told else known
+        self.is_known = reading.known_features is not None
+        self.schema = None if self.is_known else known
         self.is_widened = False
         self._packed: tuple[pa.Schema | None, str | None] = None, None
 
@@ -79,7 +81,7 @@ class Rows:
             raise
         if block.first == 0 and len(block):
             self._tell_of_nothing(block, batch)
-        if not self.is_told and not batch.schema.equals(self.schema or _NOTHING):
+        if not self.is_known and not batch.schema.equals(self.schema or _NOTHING):
             self.is_widened |= _changed(self.schema, batch.schema) is not None
             self.schema = batch.schema
         yield batch
@@ -125,7 +127,7 @@ class Rows:
         """
         known = self.schema
         for batch in self.of(block):
-            key = None if self.is_told else _changed(known, batch.schema, adds=adds)
+            key = None if self.is_known else _changed(known, batch.schema, adds=adds)
             if key is None:
                 yield batch
                 continue
@@ -183,7 +185,7 @@ class Rows:
         """
         found = [] if self.schema is None else self.schema.names
         missing = [name for name in self._reading.columns or () if name not in found]
-        if missing and not self.is_told:
+        if missing and not self.is_known:
             known = ", ".join(map(repr, replace(self._reading, columns=None).reader().read(block).schema.names))
             reason = f"{where} have no feature {missing[0]!r}"
             raise FileFormatError(block.name, reason, advice=f"Choose columns= among {known}, or give features= or spec= too")
@@ -217,7 +219,7 @@ def is_enough(rows: int, num_bytes: int) -> bool:
 
 
 def live_rows(
-    reading: RecordReading, source: Source, schema: pa.Schema | None, mark: Mark | None
+    reading: TfRecordReading, source: Source, schema: pa.Schema | None, mark: Mark | None
 ) -> Generator[tuple[pa.RecordBatch, Mark | None]]:
     """The rows of a file as a stream gives them: see `FileBuilder.read_live`."""
     known = schema if mark is None or not mark.at else _told_by(mark)
@@ -225,7 +227,7 @@ def live_rows(
     with closing(reading.blocks(source, mark, BLOCK_BYTES)) as found:
         begun: list[tuple[RecordBlock, TextFile]] = []
         failure = None
-        if known is None and not rows.is_told:
+        if known is None and not rows.is_known:
             begun, failure = rows.begun(found)
         for block, file in chain(begun, () if failure else found):
             told: Mark | None = Mark(block.offset, block.offset + BLOCK_BYTES, rows.packed, file)
@@ -247,7 +249,7 @@ def _told_by(mark: Mark) -> pa.Schema | None:
     return unpacked(mark.reader)
 
 
-def num_records(reading: RecordReading, path: str, name: str) -> int:
+def num_records(reading: TfRecordReading, path: str, name: str) -> int:
     """How many records a file on this disk has: by their heads where it is plain, else all of it is undone.
 
     Raises:

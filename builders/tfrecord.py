@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from datasets_core.records.record_block import RecordBlock
     from datasets_core.stream.block_files import BlockFile
 
-    from ._tfrecord_reading import RecordReading
+    from ._tfrecord_reading import TfRecordReading
     from ._tfrecord_rows import Rows
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".tfrecord": {}, ".tfrecords": {}, ".tfrec": {}}
@@ -120,17 +120,17 @@ class TfRecord(FileBuilder):
         is_own = config.spec is not None or config.sequence_spec is not None or config.message == "bytes"
         self._given = config.features if is_own else self.info.features  # what is recorded was read in another way
         if is_own or (config.columns is not None and self._given is not None):
-            self.info.features = self.reading.told
+            self.info.features = self.reading.known_features
 
     @cached_property
-    def reading(self) -> RecordReading:
+    def reading(self) -> TfRecordReading:
         """How records are read."""
-        from ._tfrecord_reading import RecordReading  # 30 ms that a dataset which stands does without
+        from ._tfrecord_reading import TfRecordReading  # 30 ms that a dataset which stands does without
 
         config = self.config
         columns = None if config.columns is None else tuple(config.columns)
         told = (config.spec, config.sequence_spec, self._given, config.message, columns, config.verify, config.compression)
-        return RecordReading(*told)
+        return TfRecordReading(*told)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         """See `FileBuilder.join_types`: one value in some records, and several in others, are lists."""
@@ -217,8 +217,8 @@ class TfRecord(FileBuilder):
             rows.check(first, "its records")  # a part of the files may well have none of a column
         if rows.is_widened:
             raise Reread(rows.schema)
-        if self.reading.told is not None:  # files without records have columns too
-            yield (len(files) - 1, 0), empty_batch(self.reading.told.arrow_schema)
+        if self.reading.known_features is not None:  # files without records have columns too
+            yield (len(files) - 1, 0), empty_batch(self.reading.known_features.arrow_schema)
 
     def _batches(self, source: Source, rows: Rows) -> Iterator[tuple[pa.RecordBatch, RecordBlock]]:
         """The rows of a file with their records; where these begin and end is kept for `file_blocks`."""
