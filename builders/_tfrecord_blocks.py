@@ -290,7 +290,7 @@ class RecordBlocks(BlockSource[Groups]):
             schema = pa.schema([schema.field(name) for name in columns])
         rows = Rows(self._reading, schema, columns=columns)
         for records in self._block(block, fetched):
-            yield from rows.fitted(records, adds=False)
+            yield from rows.fitted(records)
 
 
 def _columns_in(kept: bytes | None) -> pa.Schema | None:

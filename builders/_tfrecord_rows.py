@@ -115,38 +115,37 @@ class Rows:
                 yield batch, block
         return (np.concatenate(starts), end) if is_plain else None
 
-    def fitted(self, block: RecordBlock, *, adds: bool = True) -> Iterator[pa.RecordBatch]:
+    def fitted(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
         """The rows of a block with the types of those before them, which were given: others are an error behind all that fit.
 
         Args:
             block: the records.
-            adds: there may be more columns than were known.
 
         Raises:
             ExampleError: as `of`; or a record has other types.
         """
         known = self.schema
         for batch in self.of(block):
-            key = None if self.is_known else _changed(known, batch.schema, adds=adds)
+            key = None if self.is_known else _changed(known, batch.schema)
             if key is None:
                 yield batch
                 continue
-            good = self._good(block, known, adds=adds)
+            good = self._good(block, known)
             self.schema = known
             if good:
                 yield from self.of(block[:good])
             kind = batch.schema.field(key).type
-            there = "in none of" if known is None or key not in known.names else f"{known.field(key).type} in"
-            reason = f"is {kind}, and {there} the records that told the columns"
+            assert known is not None  # what was not known did not change
+            reason = f"is {kind}, and {known.field(key).type} in the records that told the columns"
             raise ExampleError(block.name, reason, record=block.first + good, key=key, advice=_GIVE)
 
-    def _good(self, block: RecordBlock, known: pa.Schema | None, *, adds: bool) -> int:
+    def _good(self, block: RecordBlock, known: pa.Schema | None) -> int:
         """How many of the first records of a block have the types that are known."""
         low, high = 0, len(block)
         while high - low > 1:
             middle = (low + high) // 2
             found = self._reader.read(block[low:middle], known)
-            low, high = (middle, high) if _changed(known, found.schema, adds=adds) is None else (low, middle)
+            low, high = (middle, high) if _changed(known, found.schema) is None else (low, middle)
         return low
 
     def begun(self, blocks: Iterator[tuple[RecordBlock, T]]) -> tuple[list[tuple[RecordBlock, T]], DatasetsCoreError | None]:
@@ -191,19 +190,12 @@ class Rows:
             raise FileFormatError(block.name, reason, advice=f"Choose columns= among {known}, or give features= or spec= too")
 
 
-def _changed(known: pa.Schema | None, found: pa.Schema, *, adds: bool = True) -> str | None:
-    """The first column that has another type than was known of it; not one that was known to have no values at all.
-
-    Args:
-        known: what was known.
-        found: the columns, at least those that were known.
-        adds: a column that was not known is none of those.
-    """
+def _changed(known: pa.Schema | None, found: pa.Schema) -> str | None:
+    """The first column that has another type than was known of it; not one that was known to have no values at all."""
     types = {} if known is None else {field.name: field.type for field in known}
     for field in found:
         before = types.get(field.name)
-        is_other = not adds if before is None else field.type != before and not (adds and _is_empty(before))
-        if is_other:
+        if before is not None and field.type != before and not _is_empty(before):
             return str(field.name)
     return None
 

@@ -33,7 +33,8 @@ class BlockFit:
     """Fits the rows of files.
 
     Where the features are fixed, rows are cast to them.  Else the first file tells them; another file has the same columns, and
-    where a type is wider than that of the first file, its rows have that.
+    where a type is wider than that of the first file, its rows have that.  Rows of a file whose columns are told by its first
+    rows may have more columns, or values where those had none: they have them then.
 
     Args:
         features: of all columns.
@@ -122,7 +123,7 @@ class BlockFit:
         with closing(file.read(number, fit.columns, fetched)) as batches:
             for batch in batches:
                 try:
-                    cast = cast_table(batch, fit.features, what=file.name)
+                    cast = cast_table(*self._grown(batch, fit.features), what=file.name)
                 except CellCastError as error:
                     at = None if error.row is None else row + error.row
                     told = CellCastError(error.column, error.reason, row=at, what=file.name, advice=error.advice)
@@ -131,6 +132,27 @@ class BlockFit:
                     raise self._misfit(file.name, str(error)) from error
                 yield cast
                 row += batch.num_rows
+
+    def _grown(self, batch: pa.RecordBatch, known: Features) -> tuple[pa.RecordBatch, Features]:
+        """Rows of a file, and the features that they are to have: those of the file, and what its first rows did not tell."""
+        schema = known.arrow_schema
+        new = [name for name in batch.schema.names if name not in known]
+        if self._columns is not None and new:
+            batch, new = batch.select([name for name in batch.schema.names if name in known]), []
+        late = [each for each in batch.schema if each.name not in new and _is_empty(schema.field(each.name).type)]
+        if self._is_fixed or not (new or any(each.type != schema.field(each.name).type for each in late)):
+            return batch, known
+        wider = merge_schemas(schema, Features.from_arrow_schema(batch.schema).arrow_schema)
+        return batch, self._other(wider)
+
+    def _other(self, schema: pa.Schema) -> Features:
+        """The features of a schema that is wider than that of all."""
+        for known, features in self._others:
+            if known.equals(schema):
+                return features
+        features = Features.from_arrow_schema(schema)
+        self._others.append((features.arrow_schema, features))
+        return features
 
     def joined(self, batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
         """Rows of several files as one batch."""
@@ -142,9 +164,7 @@ class BlockFit:
         wider = first
         for batch in batches[1:]:
             wider = merge_schemas(wider, batch.schema)
-        features = Features.from_arrow_schema(wider)
-        if not any(known.equals(features.arrow_schema) for known, _ in self._others):
-            self._others.append((features.arrow_schema, features))
+        features = self._other(wider)
         return pa.concat_batches([cast_table(batch, features) for batch in batches])
 
     def empty(self) -> pa.RecordBatch:
@@ -156,3 +176,8 @@ class BlockFit:
         if not self._others or schema.equals(self._schema):
             return None
         return next((features for known, features in self._others if known.equals(schema)), None)
+
+
+def _is_empty(kind: pa.DataType) -> bool:
+    """Whether nothing has such a type but null and empty lists."""
+    return bool(pa.types.is_null(kind)) or (pa.types.is_list(kind) and _is_empty(kind.value_type))

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core import config, load_dataset, records
-from datasets_core.errors import DamagedRecordError, DownloadError, FileChangedError, FileFormatError
+from datasets_core.errors import DamagedRecordError, DownloadError, ExampleError, FileChangedError, FileFormatError
 from datasets_core.records import FixedLenFeature, TFRecordWriter, encode_example
 from datasets_core.records.framing import FRAME_BYTES
 
@@ -238,3 +238,34 @@ def test_rows_before_a_damaged_length_come_where_the_index_is_older(copied: Path
     with pytest.raises(DamagedRecordError, match="length CRC"):
         seen.extend(streamed(copied))
     assert [row["id"] for row in seen] == list(range(77))
+
+
+@pytest.mark.parametrize(
+    "head", [{"id": 7, "pad": b"x" * 60}, {}, {"new": []}], ids=["other columns", "no columns", "no values"]
+)
+def test_later_columns_come_with_and_without_an_index(head: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    with TFRecordWriter(path) as sink:
+        sink.write_all([encode_example(head)] * 20_000)
+        sink.write_all(encode_example({"new": number}) for number in range(10))
+
+    def found() -> list[list[dict[str, Any]]]:
+        rows, shuffled = list(streamed(path)), streamed(path).shuffle(seed=1)
+        some = [*streamed(path).skip(20_003)], [*streamed(path, "train[19998:20006]")], [*streamed(path).select_columns([])]
+        parts = [rows, sorted(shuffled, key=lambda row: str(row.get("new"))), *some]
+        return [[{name: value for name, value in row.items() if value is not None} for row in part] for part in parts]
+
+    plain = found()
+    records.index(path, save=True)
+    assert found() == plain
+    assert [row["new"] for row in plain[0][-2:]] == ([[8], [9]] if "new" in head else [8, 9])
+
+
+def test_a_later_type_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    with TFRecordWriter(path) as sink:
+        sink.write_all([encode_example({"id": 1, "pad": b"x" * 60})] * 5_000)
+        sink.write(encode_example({"id": b"text"}))
+    records.index(path, save=True)
+    with pytest.raises(ExampleError, match="record 5,000"):
+        list(streamed(path))

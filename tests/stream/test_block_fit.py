@@ -37,6 +37,16 @@ def test_a_wider_type_of_a_later_file_is_that_of_its_rows():
     assert both["a"].to_pylist() == [1, 2**40] and fit.features_of(both.schema)["a"] == Value("int64")
 
 
+def test_columns_that_the_first_rows_of_a_file_did_not_tell_are_in_those_that_have_them():
+    fit = BlockFit(Features({"a": Value("int32"), "b": Value("null")}), None, "data", is_fixed=False)
+    told = fit.of(pa.schema({"a": pa.int32(), "b": pa.null()}), "second")
+    first, later = batch(a=pa.array([1], pa.int32()), b=pa.nulls(1)), batch(b=["x"], c=[2])
+    (same,) = fit.pieces(MemoryBlocks("second", [first]), 0, told, 0, None)
+    (more,) = fit.pieces(MemoryBlocks("second", [later]), 0, told, 0, None)
+    assert same.to_pylist() == [{"a": 1, "b": None}] and fit.features_of(same.schema) is None
+    assert more.to_pylist() == [{"a": None, "b": "x", "c": 2}] and fit.features_of(more.schema)["c"] == Value("int64")
+
+
 @pytest.mark.parametrize("columns", [{"a": [1]}, {"a": [1], "b": ["x"], "c": [1]}, {"a": ["text"], "b": ["x"]}], ids=str)
 def test_files_that_do_not_fit_are_named(columns):
     fit = BlockFit(FEATURES, None, "the data", is_fixed=False)
