@@ -308,6 +308,7 @@ def as_specs(given: Any, *, of: str = "features") -> dict[str, Spec]:
             raise ArgumentTypeError(f"{name!r} in {of} is no key. Keys are strings.")
         key = name.decode() if isinstance(name, bytes) else name
         specs[key] = checked_spec(as_spec(spec, key), key, of=of)
+    _check_together(specs)
     return specs
 
 
@@ -372,7 +373,8 @@ def _check_elements(spec: FixedLenSequenceFeature, key: str, of: str) -> None:
 
 def _check_sparse(spec: SparseFeature, key: str) -> None:
     keys, sizes = spec.index_keys, spec.sizes
-    if not keys or not all(isinstance(name, str) and name for name in (*keys, spec.value_key)):
+    is_named = bool(spec.index_key) and bool(spec.value_key)  # as TensorFlow has it, which lets a list hold the empty key
+    if not is_named or not all(isinstance(name, str) for name in (*keys, spec.value_key)):
         raise ConfigurationError(f"Feature {key!r} names no index_key or no value_key. Give the keys that hold them.")
     together = isinstance(spec.index_key, tuple) == isinstance(spec.size, tuple) and len(sizes) == len(keys)
     if not together or not all(isinstance(size, int) for size in sizes):
@@ -389,6 +391,28 @@ def _check_ragged(spec: RaggedFeature, key: str) -> None:
             raise ConfigurationError(f"Feature {key!r} has rows of length {partition.length!r}. Give a number above 0.")
     if spec.row_splits_dtype not in ("int32", "int64"):
         raise ConfigurationError(f"Feature {key!r} has row_splits_dtype={spec.row_splits_dtype!r}. Take 'int32' or 'int64'.")
+
+
+def _check_together(specs: Mapping[str, Spec]) -> None:
+    """See that no key is read in two ways: TensorFlow has one type, and one form of value, for each."""
+    known: dict[str, str] = {}
+    for name, spec in specs.items():
+        for key, form in _uses(name, spec):
+            before = known.setdefault(key, form)
+            if before != form:
+                reason = f"reads key {key!r} as {form}, and it is read as {before} too"
+                raise ConfigurationError(f"Feature {name!r} {reason}. Read each key in one way.")
+
+
+def _uses(name: str, spec: Spec) -> list[tuple[str, str]]:
+    """Each key that a spec reads, and in which form."""
+    if isinstance(spec, SparseFeature):
+        return [*((key, "sparse int64") for key in spec.index_keys), (spec.value_key, f"sparse {spec.dtype}")]
+    if isinstance(spec, RaggedFeature):
+        keys = [each.key for each in spec.partitions if not isinstance(each, UniformRowLength)]
+        rows = f"with {spec.row_splits_dtype} splits"
+        return [(spec.value_key or name, f"ragged {spec.dtype} {rows}"), *((key, f"ragged int64 {rows}") for key in keys)]
+    return [(name, f"{'sparse' if isinstance(spec, VarLenFeature) else 'dense'} {spec.dtype}")]
 
 
 def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[Any]:
@@ -436,14 +460,7 @@ def spec_keys(specs: Mapping[str, Spec]) -> list[str]:
     >>> spec_keys({"x": SparseFeature("ix", "value", "float32", 100), "y": VarLenFeature("int64")})
     ['ix', 'value', 'y']
     """
-    keys: list[str] = []
-    for name, spec in specs.items():
-        if isinstance(spec, SparseFeature):
-            keys += [*spec.index_keys, spec.value_key]
-        elif isinstance(spec, RaggedFeature):
-            keys += [spec.value_key or name, *(part.key for part in spec.partitions if not isinstance(part, UniformRowLength))]
-        else:
-            keys.append(name)
+    keys = [key for name, spec in specs.items() for key, _ in _uses(name, spec)]
     return list(dict.fromkeys(keys))
 
 

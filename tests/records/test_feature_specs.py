@@ -155,3 +155,41 @@ def test_the_keys_of_specs_are_each_named_once():
     ragged = RaggedFeature("int64", "v", [RaggedFeature.RowSplits("s"), RaggedFeature.UniformRowLength(2)])
     specs = {"a": SparseFeature(["x", "y"], "v", "int64", [2, 2]), "r": ragged, "x": VarLenFeature("int64")}
     assert spec_keys(specs) == ["x", "y", "v", "s"]
+
+
+DENSE, MANY = FixedLenFeature([], "int64"), FixedLenSequenceFeature([2], "int64", allow_missing=True)
+SPLIT = RaggedFeature("int64", "v", [RaggedFeature.RowSplits("a")])
+WIDE = RaggedFeature("int64", "v", row_splits_dtype="int64")
+
+
+@pytest.mark.parametrize(
+    "specs",
+    [
+        {"a": SparseFeature("a", "a", "float32", 3)},
+        {"a": DENSE, "x": SparseFeature("a", "v", "int64", 3)},
+        {"a": MANY, "x": SparseFeature("v", "a", "int64", 3)},
+        {"a": VarLenFeature("float32"), "x": SparseFeature("a", "v", "int64", 3)},
+        {"a": VarLenFeature("int64"), "g": SPLIT},
+        {"a": DENSE, "g": SPLIT},
+        {"g": SPLIT, "h": WIDE},
+        {"g": RaggedFeature("int64", "a"), "h": RaggedFeature("float32", "a")},
+    ],
+    ids=repr,
+)
+def test_a_key_is_read_in_one_way_as_tensorflow_has_it(specs):
+    with pytest.raises(ConfigurationError, match=r"reads key '[av]' as .* and it is read as .* too\. Read each key in one way"):
+        as_specs(specs)
+
+
+@pytest.mark.parametrize(
+    "specs",
+    [
+        {"a": SparseFeature("a", "a", "int64", 3)},
+        {"a": VarLenFeature("int64"), "x": SparseFeature("v", "a", "int64", 3)},
+        {"g": SPLIT, "h": RaggedFeature("int64", "a")},
+        {"x": SparseFeature([""], "v", "int64", [3])},
+    ],
+    ids=repr,
+)
+def test_several_features_may_read_a_key_in_one_way(specs):
+    assert as_specs(specs) == specs
