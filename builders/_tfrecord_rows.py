@@ -74,11 +74,12 @@ class Rows:
         try:
             batch = self._reader.read(block, self.schema)
         except ExampleError as error:
-            good = 0 if error.record is None else error.record - block.first
-            if not 0 < good < len(block):
+            if error.record is None:
                 raise
-            yield from self.of(block[:good])
-            raise
+            good = error.record - block.first
+            if 0 < good < len(block):
+                yield from self.of(block[:good])
+            raise _placed(block, good, error.reason, error.key, error.advice) from error.__cause__
         if block.first == 0 and len(block):
             self._tell_of_nothing(block, batch)
         if not self.is_known and not batch.schema.equals(self.schema or _NOTHING):
@@ -137,7 +138,7 @@ class Rows:
             kind = batch.schema.field(key).type
             assert known is not None  # what was not known did not change
             reason = f"is {kind}, and {known.field(key).type} in the records that told the columns"
-            raise ExampleError(block.name, reason, record=block.first + good, key=key, advice=_GIVE)
+            raise _placed(block, good, reason, key, _GIVE)
 
     def _good(self, block: RecordBlock, known: pa.Schema | None) -> int:
         """How many of the first records of a block have the types that are known."""
@@ -188,6 +189,12 @@ class Rows:
             known = ", ".join(map(repr, replace(self._reading, columns=None).reader().read(block).schema.names))
             reason = f"{where} have no feature {missing[0]!r}"
             raise FileFormatError(block.name, reason, advice=f"Choose columns= among {known}, or give features= or spec= too")
+
+
+def _placed(block: RecordBlock, row: int, reason: str, key: str | None, advice: str | None) -> ExampleError:
+    """What is wrong with a record of a file, which is told by its number and its place."""
+    place = int(frame_offsets(block)[row])
+    return ExampleError(block.name, reason, record=block.first + row, key=key, offset=place, advice=advice)
 
 
 def _changed(known: pa.Schema | None, found: pa.Schema) -> str | None:

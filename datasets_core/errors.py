@@ -582,14 +582,23 @@ class ExampleError(FileFormatError):
         reason: what was found, without a final stop.
         record: number of the record, from 0; None of a message that stands alone.
         key: the feature that it is about.
+        offset: the byte of the file, once it is decompressed, at which the record's frame begins; None where that is not known.
         advice: one thing to do.
     """
 
     def __init__(
-        self, path: str, reason: str, *, record: int | None = None, key: str | None = None, advice: str | None = None
+        self,
+        path: str,
+        reason: str,
+        *,
+        record: int | None = None,
+        key: str | None = None,
+        offset: int | None = None,
+        advice: str | None = None,
     ) -> None:
-        self.record, self.key = record, key
-        where = ("" if record is None else f"record {record:,}: ") + ("" if key is None else f"feature {key!r} ")
+        self.record, self.key, self.offset = record, key, offset
+        place = "" if offset is None else f" at byte {offset:,}"
+        where = ("" if record is None else f"record {record:,}{place}: ") + ("" if key is None else f"feature {key!r} ")
         super().__init__(path, f"{where}{reason}", advice=advice or "Mend the record, or the features that are asked for")
         self.reason, self.row = reason, record
 

@@ -150,7 +150,7 @@ def raw_example(
     try:
         return _EXAMPLES[checked_rules(rules)](_octets(data), keys)
     except Malformed as error:
-        raise ExampleError(name, f"no tf.train.Example: {error}", record=record) from None
+        raise ExampleError(name, f"no tf.train.Example: in its own bytes, {error}", record=record) from None
 
 
 def raw_sequence_example(
@@ -166,7 +166,7 @@ def raw_sequence_example(
     try:
         return _SEQUENCE_EXAMPLES[checked_rules(rules)](_octets(data), keys, list_keys)
     except Malformed as error:
-        raise ExampleError(name, f"no tf.train.SequenceExample: {error}", record=record) from None
+        raise ExampleError(name, f"no tf.train.SequenceExample: in its own bytes, {error}", record=record) from None
 
 
 def checked_rules(rules: Rules) -> Rules:

@@ -265,7 +265,9 @@ def test_a_later_type_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.tfrecord"
     with TFRecordWriter(path) as sink:
         sink.write_all([encode_example({"id": 1, "pad": b"x" * 60})] * 5_000)
-        sink.write(encode_example({"id": b"text"}))
+        sink.write(encode_example({"id": [1, 2]}))
     records.index(path, save=True)
-    with pytest.raises(ExampleError, match="record 5,000"):
+    place = int(records.RecordIndex.load(f"{path}.idx").offsets[-1])
+    with pytest.raises(ExampleError, match=f"record 5,000 at byte {place:,}: feature 'id' is list") as error:
         list(streamed(path))
+    assert pickle.loads(pickle.dumps(error.value)).offset == place
