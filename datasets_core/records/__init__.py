@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from datasets_core.records.example_parsing import parse_single_example as parse_single_example
     from datasets_core.records.feature_specs import FixedLenFeature as FixedLenFeature
     from datasets_core.records.feature_specs import FixedLenSequenceFeature as FixedLenSequenceFeature
-    from datasets_core.records.feature_specs import RaggedFeature as RaggedFeature
     from datasets_core.records.feature_specs import SparseFeature as SparseFeature
     from datasets_core.records.feature_specs import VarLenFeature as VarLenFeature
     from datasets_core.records.parsed_values import RaggedValue as RaggedValue
     from datasets_core.records.parsed_values import SparseValue as SparseValue
+    from datasets_core.records.ragged_specs import RaggedFeature as RaggedFeature
     from datasets_core.records.record_block import RecordBlock as RecordBlock
     from datasets_core.records.record_frames import blocks_of as blocks_of
     from datasets_core.records.record_index import RecordIndex as RecordIndex
@@ -53,7 +53,7 @@ _HOMES = {
     "encode_sequence_example": "datasets_core.records.example_encoding",
     "FixedLenFeature": "datasets_core.records.feature_specs",
     "FixedLenSequenceFeature": "datasets_core.records.feature_specs",
-    "RaggedFeature": "datasets_core.records.feature_specs",
+    "RaggedFeature": "datasets_core.records.ragged_specs",
     "SparseFeature": "datasets_core.records.feature_specs",
     "VarLenFeature": "datasets_core.records.feature_specs",
     "RaggedValue": "datasets_core.records.parsed_values",

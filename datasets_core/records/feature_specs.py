@@ -6,9 +6,9 @@ A spec is checked where it is used, since the message then names its key; so doe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,37 +16,10 @@ import numpy.typing as npt
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.base import Feature, FeatureType, List, Value
 from datasets_core.features.fixed_shape import Array2D, Array3D, Array4D, Array5D
+from datasets_core.records.ragged_specs import RaggedFeature, UniformRowLength, check_ragged
+from datasets_core.records.spec_types import COLUMN_TYPES, NUMPY_TYPES, dtype_name
 
-NUMPY_TYPES: dict[str, npt.DTypeLike] = {"int64": np.int64, "float32": np.float32, "string": object}
-"""The types of a spec, and the numpy type of the values that it gives; a string is `bytes`."""
-KINDS = {"int64": "int64", "float32": "float", "string": "bytes"}
-"""The types of a spec, and the kind of list on the wire that holds them."""
-COLUMN_TYPES = {"int64": "int64", "float32": "float32", "string": "binary"}
-_NAMES = {
-    **dict.fromkeys(("int64", "int", "i8"), "int64"),
-    **dict.fromkeys(("float32", "float", "f4"), "float32"),
-    **dict.fromkeys(("string", "bytes", "str", "binary", "object", "large_binary", "large_string"), "string"),
-}
 _ARRAYS = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
-
-
-def dtype_name(given: Any) -> Any:
-    """The name of a type of a spec, from what users write for one; what is none of the three comes back as it is.
-
-    >>> dtype_name(np.int64), dtype_name(float), dtype_name("string"), dtype_name("int32")
-    ('int64', 'float32', 'string', 'int32')
-    """
-    if isinstance(given, str):
-        return _NAMES.get(given, given)
-    if isinstance(given, type) and issubclass(given, np.generic):
-        given = np.dtype(given)
-    if isinstance(given, np.dtype):
-        name = "string" if given.kind in "SUO" else given.name
-    elif isinstance(given, type):
-        name = {int: "int64", float: "float32", bytes: "string", str: "string"}.get(given, given.__name__)
-    else:
-        name = getattr(given, "name", None) or str(given)
-    return _NAMES.get(name, name)
 
 
 def _sizes(shape: Any) -> Any:
@@ -169,104 +142,10 @@ class FixedLenSequenceFeature:
         object.__setattr__(self, "default_value", _plain(self.default_value))
 
 
-@dataclass(frozen=True)
-class RowSplits:
-    """A key with the borders of the rows: 0 first, the number of values last."""
-
-    key: str
-
-
-@dataclass(frozen=True)
-class RowLengths:
-    """A key with the length of each row."""
-
-    key: str
-
-
-@dataclass(frozen=True)
-class RowStarts:
-    """A key with the place at which each row begins."""
-
-    key: str
-
-
-@dataclass(frozen=True)
-class RowLimits:
-    """A key with the place at which each row ends."""
-
-    key: str
-
-
-@dataclass(frozen=True)
-class ValueRowIds:
-    """A key with the row of each value."""
-
-    key: str
-
-
-@dataclass(frozen=True)
-class UniformRowLength:
-    """Rows that all have the same length."""
-
-    length: int
-
-
-Partition: TypeAlias = RowSplits | RowLengths | RowStarts | RowLimits | ValueRowIds | UniformRowLength
-_PARTITIONS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (RowSplits, RowLengths, RowStarts, RowLimits, ValueRowIds, UniformRowLength)
-}
-
-
-@dataclass(frozen=True)
-class RaggedFeature:
-    """A key whose values make rows of different lengths, which other keys tell.
-
-    Args:
-        dtype: the type of the values.
-        value_key: the key of the values; None for the name of the feature itself.
-        partitions: how the values make rows, from the outermost; none for one row.
-        row_splits_dtype: the type of the borders in a `RaggedValue`, `"int32"` or `"int64"`.
-        validate: borders that do not fit the values are an error; else a single record gives what they say, as in TensorFlow.
-            Batches and columns are always checked.
-
-    >>> RaggedFeature("int64", "values", [RaggedFeature.RowLengths("lengths")]).partitions
-    (RowLengths(key='lengths'),)
-    """
-
-    dtype: Any
-    value_key: str | None = None
-    partitions: Any = ()
-    row_splits_dtype: Any = "int32"
-    validate: bool = False
-    RowSplits: ClassVar[type[RowSplits]] = RowSplits
-    RowLengths: ClassVar[type[RowLengths]] = RowLengths
-    RowStarts: ClassVar[type[RowStarts]] = RowStarts
-    RowLimits: ClassVar[type[RowLimits]] = RowLimits
-    ValueRowIds: ClassVar[type[ValueRowIds]] = ValueRowIds
-    UniformRowLength: ClassVar[type[UniformRowLength]] = UniformRowLength
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "dtype", dtype_name(self.dtype))
-        given = self.partitions
-        single = isinstance(given, str) or not isinstance(given, Sequence) or type(given).__name__ in _PARTITIONS
-        object.__setattr__(self, "partitions", tuple(map(_partition, [given] if single else given)))
-        splits = self.row_splits_dtype
-        named = getattr(splits, "name", None) or getattr(splits, "__name__", None) or str(splits)
-        object.__setattr__(self, "row_splits_dtype", named)
-
-
 Spec: TypeAlias = FixedLenFeature | VarLenFeature | SparseFeature | FixedLenSequenceFeature | RaggedFeature
 _SPECS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (FixedLenFeature, VarLenFeature, SparseFeature, FixedLenSequenceFeature, RaggedFeature)
 }
-
-
-def _partition(given: Any) -> Any:
-    """A partition of ours, from ours or TensorFlow's."""
-    kind = _PARTITIONS.get(type(given).__name__)
-    if kind is None or isinstance(given, kind):
-        return given
-    return kind(*(getattr(given, field.name) for field in fields(kind)))
 
 
 def as_spec(given: Any, key: str = "") -> Spec:
@@ -342,7 +221,7 @@ def checked_spec(spec: Spec, key: str, *, of: str = "features") -> Spec:
     if isinstance(spec, SparseFeature):
         _check_sparse(spec, key)
     if isinstance(spec, RaggedFeature):
-        _check_ragged(spec, key)
+        check_ragged(spec, key)
     return spec
 
 
@@ -381,16 +260,6 @@ def _check_sparse(spec: SparseFeature, key: str) -> None:
         raise ConfigurationError(
             f"Feature {key!r} has index_key={spec.index_key!r} and size={spec.size!r}. Give one of each, or as many of both."
         )
-
-
-def _check_ragged(spec: RaggedFeature, key: str) -> None:
-    for partition in spec.partitions:
-        if type(partition).__name__ not in _PARTITIONS:
-            raise ConfigurationError(f"{partition!r} of feature {key!r} is no partition. Take {', '.join(_PARTITIONS)}.")
-        if isinstance(partition, UniformRowLength) and (not isinstance(partition.length, int) or partition.length < 1):
-            raise ConfigurationError(f"Feature {key!r} has rows of length {partition.length!r}. Give a number above 0.")
-    if spec.row_splits_dtype not in ("int32", "int64"):
-        raise ConfigurationError(f"Feature {key!r} has row_splits_dtype={spec.row_splits_dtype!r}. Take 'int32' or 'int64'.")
 
 
 def _check_together(specs: Mapping[str, Spec]) -> None:

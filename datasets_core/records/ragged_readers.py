@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from datasets_core.records.feature_specs import (
-    NUMPY_TYPES,
+from datasets_core.records.ragged_specs import (
     Partition,
     RaggedFeature,
     RowLengths,
@@ -22,6 +21,7 @@ from datasets_core.records.feature_specs import (
 )
 from datasets_core.records.record_block import Ints
 from datasets_core.records.spec_parts import RaggedPart, as_numpy, ragged_value
+from datasets_core.records.spec_types import NUMPY_TYPES
 from datasets_core.records.wanted_values import Where, counted, raw_array, wire_column
 from datasets_core.records.wire import RawFeature
 from datasets_core.records.wire_values import WireColumn, WireColumns, offsets_of

@@ -11,10 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.records.feature_specs import (
-    NUMPY_TYPES,
     FixedLenFeature,
     FixedLenSequenceFeature,
-    RaggedFeature,
     SparseFeature,
     Spec,
     VarLenFeature,
@@ -22,7 +20,9 @@ from datasets_core.records.feature_specs import (
 )
 from datasets_core.records.parsed_values import SparseValue
 from datasets_core.records.ragged_readers import RaggedReader
+from datasets_core.records.ragged_specs import RaggedFeature
 from datasets_core.records.spec_parts import ElementsPart, FixedPart, ListPart, Part, SparsePart, as_numpy
+from datasets_core.records.spec_types import NUMPY_TYPES
 from datasets_core.records.wanted_values import Where, counted, raw_array, wire_column
 from datasets_core.records.wire import RawFeature
 from datasets_core.records.wire_values import WireColumn, WireColumns, arrow_numbers, arrow_strings

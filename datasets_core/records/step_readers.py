@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from datasets_core.records.feature_specs import (
-    KINDS,
-    NUMPY_TYPES,
     FixedLenFeature,
     FixedLenSequenceFeature,
-    RaggedFeature,
     Spec,
     spec_keys,
 )
 from datasets_core.records.parsed_values import RaggedValue, SparseValue
+from datasets_core.records.ragged_specs import RaggedFeature
 from datasets_core.records.sequence_wire import walked_lists
 from datasets_core.records.spec_parts import StepsPart, places_within
 from datasets_core.records.spec_readers import SpecReader, spec_reader, wrong_size
+from datasets_core.records.spec_types import KINDS, NUMPY_TYPES
 from datasets_core.records.wanted_values import Where, raw_array, step_column
 from datasets_core.records.wire import RawFeature
 from datasets_core.records.wire_values import SequenceColumns, WireColumn, WireColumns

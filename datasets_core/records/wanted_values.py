@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.errors import ExampleError
-from datasets_core.records.feature_specs import KINDS
 from datasets_core.records.record_block import Ints, RecordBlock
+from datasets_core.records.spec_types import KINDS
 from datasets_core.records.wire import RawFeature
 from datasets_core.records.wire_values import SequenceColumn, SequenceColumns, WireColumn, WireColumns, offsets_of
 

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from datasets_core.errors import NoDataFilesError as NoDataFilesError
     from datasets_core.records.feature_specs import FixedLenFeature as FixedLenFeature
     from datasets_core.records.feature_specs import FixedLenSequenceFeature as FixedLenSequenceFeature
-    from datasets_core.records.feature_specs import RaggedFeature as RaggedFeature
     from datasets_core.records.feature_specs import SparseFeature as SparseFeature
     from datasets_core.records.feature_specs import VarLenFeature as VarLenFeature
     from datasets_core.records.parsed_values import RaggedValue as RaggedValue
     from datasets_core.records.parsed_values import SparseValue as SparseValue
+    from datasets_core.records.ragged_specs import RaggedFeature as RaggedFeature
     from datasets_core.slim import data_decoder as data_decoder
     from datasets_core.slim import data_provider as data_provider
     from datasets_core.slim import dataset_data_provider as dataset_data_provider
@@ -88,7 +88,7 @@ _HOMES: dict[str, str] = {
     "ParallelReader": "datasets_core.slim.parallel_reader",
     "PrefetchQueue": "datasets_core.slim.prefetching",
     "QueueRunners": "datasets_core.slim.queues",
-    "RaggedFeature": "datasets_core.records.feature_specs",
+    "RaggedFeature": "datasets_core.records.ragged_specs",
     "RaggedValue": "datasets_core.records.parsed_values",
     "RandomShuffleQueue": "datasets_core.slim.parallel_reader",
     "RowDecoder": "datasets_core.slim.row_decoder",

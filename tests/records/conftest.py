@@ -8,10 +8,10 @@ from datasets_core.records import parsed_values
 from datasets_core.records.feature_specs import (
     FixedLenFeature,
     FixedLenSequenceFeature,
-    RaggedFeature,
     SparseFeature,
     VarLenFeature,
 )
+from datasets_core.records.ragged_specs import RaggedFeature
 
 NAMES = {
     "F": FixedLenFeature,

@@ -17,11 +17,11 @@ from datasets_core.records.example_parsing import ExampleParser
 from datasets_core.records.feature_specs import (
     FixedLenFeature,
     FixedLenSequenceFeature,
-    RaggedFeature,
     SparseFeature,
     VarLenFeature,
 )
 from datasets_core.records.parsed_values import RaggedValue, SparseValue
+from datasets_core.records.ragged_specs import RaggedFeature
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.records.wire import Feature
 

@@ -10,40 +10,16 @@ from datasets_core.features import Array2D, List, Value
 from datasets_core.records.feature_specs import (
     FixedLenFeature,
     FixedLenSequenceFeature,
-    RaggedFeature,
     SparseFeature,
     VarLenFeature,
     as_spec,
     as_specs,
-    dtype_name,
     spec_feature,
     spec_keys,
 )
+from datasets_core.records.ragged_specs import RaggedFeature
 
 Foreign = namedtuple("Foreign", "name")
-
-
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
-        ("int64", "int64"),
-        ("float", "float32"),
-        ("bytes", "string"),
-        (int, "int64"),
-        (float, "float32"),
-        (str, "string"),
-        (bytes, "string"),
-        (np.int64, "int64"),
-        (np.dtype("float32"), "float32"),
-        (np.object_, "string"),
-        (Foreign("string"), "string"),
-        (np.int32, "int32"),
-        ("bool", "bool"),
-    ],
-    ids=str,
-)
-def test_types_are_known_by_many_names(given, name):
-    assert dtype_name(given) == name
 
 
 @pytest.mark.parametrize(
@@ -117,11 +93,6 @@ def test_objects_of_tensorflow_are_taken_by_their_names():
     assert as_spec(fixed([2], Foreign("float32"), None)) == FixedLenFeature([2], "float32")
     made = as_spec(ragged(Foreign("int64"), "v", (lengths("n"),), Foreign("int32")))
     assert made == RaggedFeature("int64", "v", [RaggedFeature.RowLengths("n")])
-
-
-def test_one_partition_needs_no_list():
-    alone = RaggedFeature("int64", "v", RaggedFeature.RowLengths("n"))
-    assert alone == RaggedFeature("int64", "v", [RaggedFeature.RowLengths("n")])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from datasets_core.errors import ExampleError
 from datasets_core.records.example_encoding import encode_example
 from datasets_core.records.example_parsing import ExampleParser, parse_example, parse_single_example
-from datasets_core.records.feature_specs import RaggedFeature
+from datasets_core.records.ragged_specs import RaggedFeature
 
 WAYS = {
     "RowLengths": lambda rows: [len(row) for row in rows],

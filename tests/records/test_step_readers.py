@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ExampleError
 from datasets_core.records.example_encoding import encode_sequence_example
-from datasets_core.records.feature_specs import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
+from datasets_core.records.feature_specs import FixedLenSequenceFeature, VarLenFeature
+from datasets_core.records.ragged_specs import RaggedFeature
 from datasets_core.records.sequence_parsing import SequenceParser
 from datasets_core.records.wire import Feature
 

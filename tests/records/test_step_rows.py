@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from datasets_core.records.example_encoding import encode_sequence_example
-from datasets_core.records.feature_specs import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, VarLenFeature
+from datasets_core.records.feature_specs import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
+from datasets_core.records.ragged_specs import RaggedFeature
 from datasets_core.records.sequence_parsing import SequenceParser
 
 LISTS = [{"n": [[1, 2], [3, 4]]}, {}, {"n": [[5, 6]]}, {"n": [[7, 8], [9, 10], [11, 12]]}]
