@@ -21,7 +21,10 @@ from datasets_core.store.fingerprint import Hasher
 from ._source import Source
 
 BLOCK_BYTES = 1 << 18
-"""Of records that a stream reads at once: to begin again in the middle of a file fetches about as much."""
+"""Of records that are read at once where rows are had by place: to begin in the middle of a file fetches about as much."""
+
+LATER_BYTES = 1 << 20
+"""The same of a stream from the beginning on, behind its first rows: a block costs some time whatever it holds."""
 
 SNIFFED_BYTES = 1024
 _PASSED_BYTES = 1 << 20
@@ -79,7 +82,9 @@ class TfRecordReading:
         is_known = self.features is not None or self.spec is not None or self.sequence_spec is not None
         return self.reader().features if is_known or self.message == "bytes" else None
 
-    def blocks(self, source: Source, mark: Mark | None, block_bytes: int) -> Generator[tuple[RecordBlock, TextFile]]:
+    def blocks(
+        self, source: Source, mark: Mark | None, block_bytes: int, later_bytes: int | None = None
+    ) -> Generator[tuple[RecordBlock, TextFile]]:
         """The records of a file, block by block, from its beginning or from a mark on.
 
         Raises:
@@ -90,7 +95,7 @@ class TfRecordReading:
         handle, stream, file = _opened(source, self.compression, mark, block_bytes)
         try:
             size = None if file.compression or file.size < 0 else file.size - at
-            how: dict[str, Any] = {"verify": self.verify, "block_bytes": block_bytes, "size": size}
+            how: dict[str, Any] = {"verify": self.verify, "block_bytes": block_bytes, "later_bytes": later_bytes, "size": size}
             for block in blocks_of(stream, name=source.name, first=first, offset=at, **how):
                 yield block, file
         finally:

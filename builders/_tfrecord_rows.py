@@ -23,7 +23,7 @@ from datasets_core.records.record_frames import frame_offsets
 from datasets_core.records.record_index import index_of
 
 from ._source import Source
-from ._tfrecord_reading import BLOCK_BYTES, SNIFFED_BYTES, TfRecordReading, kind_of_compression
+from ._tfrecord_reading import BLOCK_BYTES, LATER_BYTES, SNIFFED_BYTES, TfRecordReading, kind_of_compression
 
 logger = logging.getLogger(__name__)
 
@@ -223,13 +223,13 @@ def live_rows(
     """The rows of a file as a stream gives them: see `FileBuilder.read_live`."""
     known = schema if mark is None or not mark.at else _told_by(mark)
     rows = Rows(reading, known)
-    with closing(reading.blocks(source, mark, BLOCK_BYTES)) as found:
+    with closing(reading.blocks(source, mark, BLOCK_BYTES, LATER_BYTES)) as found:
         begun: list[tuple[RecordBlock, TextFile]] = []
         failure = None
         if known is None and not rows.is_known:
             begun, failure = rows.begun(found)
         for block, file in chain(begun, () if failure else found):
-            told: Mark | None = Mark(block.offset, block.offset + BLOCK_BYTES, rows.packed, file)
+            told: Mark | None = Mark(block.offset, block.offset + LATER_BYTES, rows.packed, file)
             for batch in rows.fitted(block):
                 yield batch, told
                 told = None

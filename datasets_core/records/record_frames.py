@@ -199,6 +199,7 @@ def blocks_of(
     offset: int = 0,
     verify: bool = True,
     block_bytes: int = BLOCK_BYTES,
+    later_bytes: int | None = None,
     size: int | None = None,
 ) -> Iterator[RecordBlock]:
     """The records of a stream, block by block; memory holds one block, or one record where that is larger.
@@ -210,6 +211,7 @@ def blocks_of(
         offset: the byte of the file, decompressed, at which the stream stands.
         verify: compare the CRCs.
         block_bytes: bytes that are read at a time.
+        later_bytes: the same, behind the block at the beginning of the file; None: no other number.
         size: bytes that there are from here on, where that is known: a length beyond them is told without reading them.
 
     Raises:
@@ -221,7 +223,8 @@ def blocks_of(
     >>> [list(block) for block in blocks_of(io.BytesIO(data), name="a.tfrecord")]
     [[b'one', b'two']]
     """
-    rest, wanted, is_open = b"", block_bytes, True
+    later = block_bytes if later_bytes is None else later_bytes
+    rest, wanted, is_open = b"", later if offset else block_bytes, True
     while is_open or rest:
         data, failure = _read(stream, wanted - len(rest), name)
         size = None if size is None else size - len(data)
@@ -242,7 +245,7 @@ def blocks_of(
             raise failure
         if rest and not is_open:
             raise damaged(name, cut(rest, found.needs, len(rest)), first, offset, rest)
-        wanted = max(block_bytes, found.needs)
+        wanted = max(later, found.needs)
 
 
 def _read(stream: Bytes, count: int, name: str) -> tuple[bytes, Exception | None]:
@@ -276,7 +279,10 @@ def read_some(stream: Bytes, count: int, name: str) -> bytes:
     Raises:
         ArgumentTypeError: it gives text, or nothing at all.
     """
-    found: object = stream.read(count)
+    try:
+        found: object = stream.read(count)
+    except UnicodeError:  # of a text that these bytes are not
+        found = ""
     if isinstance(found, bytes):
         return found
     if isinstance(found, bytearray | memoryview):

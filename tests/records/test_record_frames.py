@@ -5,6 +5,7 @@ import random
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -209,9 +210,29 @@ def test_records_before_a_failure_of_the_stream_come_first() -> None:
     assert found == RECORDS[:2]
 
 
-def test_text_is_refused() -> None:
+@pytest.mark.parametrize(
+    "stream", [io.StringIO("text"), io.TextIOWrapper(io.BytesIO(b"\xff\xff"), "utf-8")], ids=["text", "none"]
+)
+def test_text_is_refused(stream: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"gives str where bytes are read\. Open it with mode 'rb'"):
-        list(blocks_of(io.StringIO("text"), name="a.tfrecord"))  # type: ignore[arg-type]
+        list(blocks_of(stream, name="a.tfrecord"))
+
+
+@given(st.lists(st.binary(max_size=60), min_size=1, max_size=12), st.integers(1, 200), st.integers(1, 200))
+def test_blocks_end_at_the_same_places_wherever_reading_begins(
+    records: list[bytes], block_bytes: int, later_bytes: int
+) -> None:
+    data = b"".join(map(frame, records))
+
+    def ends(offset: int, first: int) -> list[tuple[int, int]]:
+        how: dict[str, Any] = {"block_bytes": block_bytes, "later_bytes": later_bytes}
+        found = blocks_of(io.BytesIO(data[offset:]), name="a.tfrecord", first=first, offset=offset, **how)
+        return [(block.offset, block.first + len(block)) for block in found]
+
+    whole = ends(0, 0)
+    assert whole[-1][1] == len(records)
+    for number in range(1, len(whole)):
+        assert ends(whole[number][0], whole[number - 1][1]) == whole[number:]
 
 
 @given(st.lists(st.binary(max_size=60), min_size=1, max_size=12), st.integers(1, 200))
