@@ -44,6 +44,8 @@ _DECODED_BYTES = 1 << 20
 _MOST_DECODED_ROWS = 4096
 _MOST_BATCHES = 1 << 12  # of a dataset that is not large: rows before a damaged one are given but for those of its batch
 _MOST_CLAIMED = 1 << 20  # batches of a file, of whose rows a stranger may claim any number
+_MOST_MISSING_ROWS = 1 << 28  # of a file that is cut or missing
+_MOST_RECORDS_PER_BYTE = 1032 // 16 + 1  # an empty record takes 16 bytes, and deflate makes 1,032 bytes of one at most
 _FIRST_ROWS = 256  # that are looked at where features.json leaves something open
 _MOST_LABEL_BYTES = 64 << 20
 _LABELS = ".labels.txt"
@@ -97,12 +99,14 @@ def manifest_of(
         if text is None:
             return None
         digest.update(text)
-        return [line.strip() for line in text.decode("utf-8", "replace").split("\n") if line.strip()]
+        return text.decode("utf-8", "replace").split("\n")
 
     form = _parsed(features, features_path)
     layout = layout_of(form, labels, path=features_path)
+    _check_claimed(description, folder, kind, storage_options)
     splits = [_counted(split, folder, kind, storage_options) for split in description.splits(kind)]
     sizes = _sizes(folder, splits, storage_options)
+    _check_lengths(description, splits, sizes, kind)
     each = max(1, -(-sum(map(sum, (split.lengths or () for split in splits))) // _MOST_BATCHES))
     stands = next((name for split in splits for name in split.files if sizes.get(name)), None)
     if stands is not None and (bytes_keys := _bytes_keys(layout, files.join(folder, stands), kind, storage_options)):
@@ -230,8 +234,39 @@ def _format(description: TfdsDescription, folder: str, asked: str | None, storag
 
 
 def _stands(description: TfdsDescription, kind: str, folder: str, storage_options: dict[str, Any] | None) -> bool:
-    names = [name for split in description.splits(kind) for name in split.files[:1]]
+    names = [name for ends in description.ends(kind) for name in ends[:1]]
     return any(files.entry(files.join(folder, name), storage_options) is not None for name in names)
+
+
+def _check_claimed(description: TfdsDescription, folder: str, kind: str, storage_options: dict[str, Any] | None) -> None:
+    """See that the last file of a split stands there whose files are only numbered, before all of them are looked for.
+
+    Raises:
+        DamagedShardError: it does not.
+    """
+    for form, ends in zip(description.stored["splits"], description.ends(kind), strict=True):
+        if form.get("shardLengths") is not None:
+            continue
+        for name in ends:
+            path = files.join(folder, name)
+            if files.entry(path, storage_options) is None:
+                reason = f"the file is missing, and its rows are not on record in {description.path}"
+                raise DamagedShardError(path, reason, advice="Copy it into the folder")
+
+
+def _check_lengths(description: TfdsDescription, splits: Sequence[TfdsSplit], sizes: dict[str, int], kind: str) -> None:
+    """See that no file is said to have billions of rows that its bytes cannot hold: whoever makes room for them has none left.
+
+    Raises:
+        ManifestError: one is.
+    """
+    for split in splits:
+        for name, rows in zip(split.files, split.lengths or (), strict=True):
+            size = sizes.get(name, 0)
+            most = size * _MOST_RECORDS_PER_BYTE if kind == "tfrecord" or not size else rows
+            if rows > max(most, _MOST_MISSING_ROWS):
+                reason = f"shardLengths of split {split.name!r} tell of {rows:,} rows in {name}, which has {size:,} bytes"
+                raise ManifestError(description.path, reason, advice="Copy or prepare the dataset again")
 
 
 def _counted(split: TfdsSplit, folder: str, kind: str, storage_options: dict[str, Any] | None) -> TfdsSplit:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ FORMATS = ("tfrecord", "array_record", "parquet", "riegeli")
 
 _TEMPLATE = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
 _VARIABLE = re.compile(r"\$?\{([^{}]*)\}")
-_MOST_SHARDS = 1 << 22
+_MOST_SHARDS = 1 << 20
 _MOST_ROWS = 1 << 40  # of a file
 _MOST_BYTES = 1 << 62
 _ADVICE = "Copy or prepare the dataset again"
@@ -85,6 +85,21 @@ class TfdsDescription:
                 raise ManifestError(self.path, f"there are two splits {split.name!r}", advice=_ADVICE)
             found[split.name] = split
         return tuple(found.values())
+
+    def ends(self, file_format: str) -> Iterator[tuple[str, ...]]:
+        """For each split the names of its first and last file of a format; nothing for one without files.
+
+        A stranger may claim millions of files, of which all names take seconds.
+
+        Raises:
+            ManifestError: what is recorded of one means nothing.
+        """
+        with _refusing(self.path):
+            for form in self.stored.get("splits") or ():
+                name, _, count = _shape(form)
+                template = str(form.get("filepathTemplate") or _TEMPLATE)
+                numbers = sorted({0, count - 1}) if count else []
+                yield tuple(_file_names(template, self.name, name, file_format, count, numbers))
 
     def info(self, features: Features, splits: Sequence[TfdsSplit], metadata: Any = None) -> DatasetInfo:
         """The description as the library has it.
@@ -198,7 +213,8 @@ class _refusing:  # noqa: N801 - it reads as a verb
             raise ManifestError(self._path, str(error).rstrip("."), advice=_ADVICE) from error
 
 
-def _split(form: Mapping[str, Any], dataset: str, file_format: str) -> TfdsSplit:
+def _shape(form: Mapping[str, Any]) -> tuple[str, tuple[int, ...] | None, int]:
+    """The name of a split, the rows of each of its files as far as they are on record, and how many files there are."""
     name = form.get("name")
     if not isinstance(name, str) or not is_split_name(name) or name == ALL:
         raise ValueError(f"the name of a split is {name!r}")
@@ -207,17 +223,22 @@ def _split(form: Mapping[str, Any], dataset: str, file_format: str) -> TfdsSplit
     count = len(told) if told is not None else _count(form.get("numShards", 0), "numShards")
     if count > _MOST_SHARDS:
         raise ValueError(f"split {name!r} has {count:,} files")
+    return name, told, count
+
+
+def _split(form: Mapping[str, Any], dataset: str, file_format: str) -> TfdsSplit:
+    name, told, count = _shape(form)
     template = str(form.get("filepathTemplate") or _TEMPLATE)
-    files = tuple(_file_names(template, dataset, name, file_format, count))
+    files = tuple(_file_names(template, dataset, name, file_format, count, range(count)))
     if len(set(files)) < len(files):
         raise ValueError(f"split {name!r} has {count} files, which {template!r} all calls {files[0]!r}")
     return TfdsSplit(name, files, told, _count(form.get("numBytes", 0), "numBytes"))
 
 
-def _file_names(template: str, dataset: str, split: str, file_format: str, count: int) -> Iterator[str]:
-    """The names of the files of a split, all of which lie below the folder."""
+def _file_names(template: str, dataset: str, split: str, file_format: str, count: int, numbers: Iterable[int]) -> Iterator[str]:
+    """The names of some of the `count` files of a split, all of which lie below the folder."""
     digits = max(5, len(str(count)))
-    for number in range(count):
+    for number in numbers:
         index, total = f"{number:0{digits}d}", f"{count:0{digits}d}"
         known = {
             "DATASET": dataset,
@@ -244,7 +265,12 @@ def _count(value: Any, what: str, *, most: int = _MOST_BYTES) -> int:
     """A number of JSON, where numbers of 64 bits are texts."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"{what} is {value!r}")
-    found = int(value)
+    try:
+        found = int(value)
+    except ValueError as error:
+        raise ValueError(
+            f"{what} is {value[:40]!r}, which is no number" if isinstance(value, str) else f"{what} is no number"
+        ) from error
     if not 0 <= found < most:
         raise ValueError(f"{what} is {found}")
     return found

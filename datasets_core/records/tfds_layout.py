@@ -8,6 +8,7 @@ alone: the classes that it names are never imported.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -30,9 +31,11 @@ from datasets_core.features.kind_marks import (
 from datasets_core.features.labels import ClassLabel
 from datasets_core.features.translation import Translation, TranslationVariableLanguages
 
+logger = logging.getLogger(__name__)
+
 Shape: TypeAlias = tuple[int | None, ...]
 Labels: TypeAlias = Callable[[str], list[str] | None]
-"""The names of the classes of a feature, by its name as label files have it; None where there is no such file."""
+"""The lines of the file of labels of a feature, by its name as such files have it; None where there is no such file."""
 
 _INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -140,6 +143,8 @@ def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[st
         node = _Reader(labels, path, bytes_keys).node(form, ())
         if not isinstance(node, Fields):
             raise ManifestError(path, "its features have no names", advice=_WRITTEN_BY)
+        if not isinstance(node.feature, Mapping):  # a translation, whose languages are the columns
+            node = Fields({name: each.feature for name, each in node.fields.items()}, node.fields)
         for name, leaf, depth in leaves(node):
             if depth and None in leaf.shape and not leaf.is_one_value:
                 raise ManifestError(
@@ -292,7 +297,8 @@ class _Reader:
         given = content.get("names")
         names = [str(name) for name in given] if isinstance(given, Sequence) and not isinstance(given, str) else None
         count = _number(_field(content, "numClasses"))
-        names = self._labels("-".join(place)) or names
+        if filed := self._labels("-".join(place)):
+            names = self._names_of_lines(filed, count, place)
         if names and count is not None and count != len(names):
             raise self._fault(place, f"has {count} classes, and its file of labels names {len(names)}")
         if count is not None and count > _MOST_CLASSES:
@@ -300,6 +306,22 @@ class _Reader:
         if not names and not count:
             return Leaf(Value("int64"), "int64")
         return Leaf(ClassLabel(names=names) if names else ClassLabel(num_classes=count), "int64")
+
+    def _names_of_lines(self, lines: list[str], count: int | None, place: tuple[str, ...]) -> list[str] | None:
+        """The names in a file of labels, which are the lines that are not blank; of a blank name its number."""
+        names = [name for line in lines if (name := line.strip())]
+        while count is not None and len(lines) > count and not lines[-1].strip():
+            lines = lines[:-1]  # the end of the file
+        if count is None or len(names) == count or len(lines) != count:
+            return names or None
+        logger.warning(
+            "%s: feature %r has %d classes, and some of the names in its file of labels are blank; a class without a name has "
+            "its number for one.",
+            self._path,
+            "/".join(place),
+            count,
+        )
+        return _numbered([line.strip() for line in lines])
 
     def _image(self, content: Any, place: tuple[str, ...], cls: str) -> Node:
         shape, dtype = _shape(content) or (None, None, 3), str(content.get("dtype") or "uint8")
@@ -357,6 +379,23 @@ _CLASSES = {
     "Translation": "translation",
     "TranslationVariableLanguages": "translation",
 }
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Names of classes, where a blank one is its number: with a line before it, should another class be called so.
+
+    >>> _numbered(["1", "", "x", ""])
+    ['1', '_1', 'x', '3']
+    """
+    taken = set(names)
+    made = []
+    for number, name in enumerate(names):
+        own = name or str(number)
+        while not name and own in taken:
+            own = f"_{own}"
+        taken.add(own)
+        made.append(own)
+    return made
 
 
 def _field(content: Mapping[str, Any], name: str) -> Any:

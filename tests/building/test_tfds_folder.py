@@ -1,5 +1,6 @@
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 from datasets_core.building.prepared_manifest import tfds_manifest
 from datasets_core.building.soundness import check_sound
 from datasets_core.building.tfds_folder import TfdsManifest, record_rows
-from datasets_core.errors import DamagedRecordError, FileFormatError, ManifestError
+from datasets_core.errors import DamagedRecordError, DamagedShardError, FileFormatError, ManifestError
 from datasets_core.features.base import List, Value
+from datasets_core.features.labels import ClassLabel
 from datasets_core.meta.rows import row_ranges
 from datasets_core.records import TFRecordWriter, encode_example
 
@@ -117,3 +119,34 @@ def test_what_is_no_json_is_told_by_name(folder: Path, name: str, content: str) 
     (folder / name).write_text(content)
     with pytest.raises(ManifestError, match=name):
         tfds_manifest(str(folder))
+
+
+@pytest.mark.parametrize("length", ["1000000000000", "9" * 15, "9" * 20])
+def test_rows_that_no_file_of_its_size_holds_are_refused(folder: Path, length: str) -> None:
+    changed(folder, splits=[{"name": "train", "shardLengths": [length, "10"]}])
+    with pytest.raises(ManifestError, match=r"dataset_info\.json: shardLengths"):
+        tfds_manifest(str(folder))
+
+
+def test_files_that_are_only_numbered_are_looked_for_before_all_are_named(folder: Path) -> None:
+    changed(folder, splits=[{"name": "train", "numShards": "1000000"}])
+    begun = time.process_time()
+    with pytest.raises(DamagedShardError, match=r"missing, and its rows are not on record in .*dataset_info\.json"):
+        tfds_manifest(str(folder))
+    assert time.process_time() - begun < 2
+    changed(folder, splits=[{"name": "train", "numShards": "4000000"}])
+    with pytest.raises(ManifestError, match=r"dataset_info\.json: split 'train' has 4,000,000 files"):
+        tfds_manifest(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"), [("x\n \ny\n", ["x", "1", "y"]), ("0\n\n2", ["0", "1", "2"]), ("a\n\n\n", ["a", "1", "2"])]
+)
+def test_a_class_whose_name_is_blank_is_called_by_its_number(
+    folder: Path, lines: str, names: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    form = {"featuresDict": {"features": {"n": {"classLabel": {"numClasses": "3"}}}}}
+    (folder / "features.json").write_text(json.dumps(form))
+    (folder / "n.labels.txt").write_text(lines)
+    assert manifest(folder).info.features == {"n": ClassLabel(names=names)}
+    assert "'n' has 3 classes, and some of the names" in caplog.text

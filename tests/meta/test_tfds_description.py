@@ -136,3 +136,16 @@ def test_what_is_no_json_is_refused() -> None:
     for data in (b"{", b"\xff", b"[" * 100_000):
         with pytest.raises(ManifestError, match="not valid JSON"):
             parse_tfds_description(data, path="x")
+
+
+@pytest.mark.parametrize("split", [{"shardLengths": ["abc"]}, {"shardLengths": ["9" * 5000]}])
+def test_a_number_that_is_none_is_told_with_its_field(split: Any) -> None:
+    with pytest.raises(ManifestError, match=r"shardLengths is '[abc9]+', which is no number"):
+        names(**split)
+
+
+def test_the_first_and_the_last_file_of_each_split_are_known_at_once() -> None:
+    splits = [SPLIT, {"name": "test", "numShards": "900000"}, {"name": "one", "numShards": 1}, {"name": "no"}]
+    first, test, one, no = told(splits=splits).ends("tfrecord")
+    assert first == names() and test == (f"birds-test.tfrecord-{0:06d}-of-900000", "birds-test.tfrecord-899999-of-900000")
+    assert len(one) == 1 and no == ()

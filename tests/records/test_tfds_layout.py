@@ -137,3 +137,22 @@ def test_a_feature_that_is_nested_without_end_is_refused() -> None:
 def test_features_without_names_are_refused() -> None:
     with pytest.raises(ManifestError, match="have no names"):
         layout_of(INT, lambda name: None, path="f")
+
+
+@pytest.mark.parametrize(
+    ("form", "features"),
+    [
+        ({"languages": ["en", "fr"]}, {"en": Value("string"), "fr": Value("string")}),
+        (
+            {"languages": ["en"], "variableLanguagesPerExample": True},
+            {"language": List(Value("string")), "translation": List(Value("string"))},
+        ),
+    ],
+)
+def test_a_translation_at_the_top_has_its_parts_for_columns(form: Any, features: Any) -> None:
+    assert layout_of({"translation": form}, lambda name: None, path="f").feature == features
+
+
+def test_a_blank_class_is_not_called_as_another_one() -> None:
+    label = fields(a={"classLabel": {"numClasses": "3"}})["featuresDict"]["features"]
+    assert layout({"a": ["1", "", "x"]}, **label).feature == {"a": ClassLabel(names=["1", "_1", "x"])}
