@@ -87,6 +87,27 @@ def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Words:
     return _masked(crc ^ np.uint32(_ONES))
 
 
+def following(first: Words, second: Words) -> Words:
+    """The states after eight bytes, as two words each, the first of which has the state before in it.
+
+    >>> int(following(np.array([0x34333231 ^ 0xFFFFFFFF]), np.array([0x38373635]))[0]) ^ 0xFFFFFFFF == crc32c(b"12345678")
+    True
+    """
+    t0, t1, t2, t3 = _word_tables()
+    found: Words = t3[first & 0xFFFF] ^ t2[first >> 16] ^ t1[second & 0xFFFF] ^ t0[second >> 16]
+    return found
+
+
+def unmasked(crcs: Words) -> Words:
+    """CRCs as they are, of such as stand in the file.
+
+    >>> hex(unmasked(np.array([0xC78AB0E5], np.uint32))[0])
+    '0xe3069283'
+    """
+    crcs = crcs - np.uint32(_MASK_DELTA)
+    return crcs << np.uint32(15) | crcs >> np.uint32(17)
+
+
 def _masked(crcs: Words) -> Words:
     return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(_MASK_DELTA)
 
@@ -156,8 +177,8 @@ def _moved_by(states: Words, tables: tuple[Words, Words]) -> Words:
     return found
 
 
-def _moved(states: Words, counts: Ints) -> Words:
-    """The states after so many bytes of zeros each."""
+def moved(states: Words, counts: Ints) -> Words:
+    """The states after so many bytes of zeros each; `states` is changed."""
     power, most = 0, int(counts.max(initial=0))
     while most >> power:
         chosen = np.flatnonzero(counts >> power & 1)
@@ -181,9 +202,9 @@ def _by_lanes(data: bytes, starts: Ints, stops: Ints) -> Words:
         lane_stops = stops[record] - after * _PIECE
         states = _lane_states(source, np.maximum(lane_stops - _PIECE, starts[record]), lane_stops)
         begins = np.flatnonzero(np.diff(record, prepend=-1))
-        found[record[begins]] ^= np.bitwise_xor.reduceat(_moved(states, after * _PIECE), begins)
+        found[record[begins]] ^= np.bitwise_xor.reduceat(moved(states, after * _PIECE), begins)
     sizes, which = np.unique(lengths, return_inverse=True)
-    begun = _moved(np.full(len(sizes), _ONES, np.uint32), sizes)  # what the state that one begins with comes to
+    begun = moved(np.full(len(sizes), _ONES, np.uint32), sizes)  # what the state that one begins with comes to
     return found ^ begun[which] ^ np.uint32(_ONES)
 
 
