@@ -155,7 +155,7 @@ def test_what_is_no_record_is_refused():
 
 def test_specs_are_needed():
     for nothing in ({}, None, []):
-        with pytest.raises(ConfigurationError):
+        with pytest.raises(ConfigurationError, match=r"^features="):
             parse_single_example(b"", nothing)
 
 

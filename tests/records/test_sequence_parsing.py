@@ -46,7 +46,7 @@ def test_batches_are_parsed_as_tensorflow_parses_them(case, peer):
 
 
 def test_a_parser_of_nothing_is_refused():
-    with pytest.raises(ConfigurationError):
+    with pytest.raises(ConfigurationError, match="Neither context_features nor sequence_features asks"):
         parse_single_sequence_example(b"", None, {})
 
 
