@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.live_marks import unpacked
-from datasets_core.errors import FileFormatError
+from datasets_core.errors import DamagedRecordError, ExampleError, FileFormatError
 from datasets_core.fetch.after_fork import renewed_after_fork
 from datasets_core.fetch.range_file import RangeFile
 from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
@@ -219,6 +219,7 @@ class RecordBlocks(BlockSource[Groups]):
 
         Raises:
             DamagedRecordError: the first record is damaged.
+            FileFormatError: the records are not where the index says, so that no number of a record is right.
         """
         groups = self._read_footer()
         count = groups.first_ones
@@ -232,7 +233,8 @@ class RecordBlocks(BlockSource[Groups]):
         self._head = bytes(head)
         rows = Rows(self._reading)
         _, failure = rows.begun((block, None) for number in range(count) for block in self._block(number, None))
-        if rows.schema is None and failure is not None:
+        is_of_rows = isinstance(failure, DamagedRecordError | ExampleError)  # and comes behind those before it
+        if failure is not None and (rows.schema is None or not is_of_rows):
             raise failure
         if cache is not None and failure is None:
             cache.put(key, (rows.packed or "").encode())

@@ -271,3 +271,40 @@ def test_a_later_type_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ExampleError, match=f"record 5,000 at byte {place:,}: feature 'id' is list") as error:
         list(streamed(path))
     assert pickle.loads(pickle.dumps(error.value)).offset == place
+
+
+def test_an_index_elsewhere_that_is_of_other_records_gives_no_rows_until_it_is_mended(
+    folder: Path, range_server: Any, tmp_path: Path
+) -> None:
+    rows = list(records.read(folder / "0.tfrecord"))
+    path = tmp_path / "a.tfrecord"
+    with TFRecordWriter(path) as sink:
+        sink.write_all([rows[0][: -50 - FRAME_BYTES], rows[0][-50:], *rows[1:]])
+    url = range_server.put("a.tfrecord", path.read_bytes())
+    range_server.put("a.tfrecord.idx", (folder / "0.tfrecord.idx").read_bytes())
+    ask: dict[str, Any] = {"data_files": url, "split": "train[150:152]", "streaming": True, "message": "bytes"}
+    with config.using(cache_dir=str(tmp_path / "cache")):
+        with pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx says, from record"):
+            list(load_dataset("tfrecord", **ask | {"split": "train[:20]"}))
+        records.index(path, save=True)
+        range_server.put("a.tfrecord.idx", Path(f"{path}.idx").read_bytes())
+        assert [[*row.values()] for row in load_dataset("tfrecord", **ask)] == [[row] for row in rows[149:151]]
+
+
+def test_an_index_elsewhere_of_other_first_records_is_seen_when_these_tell_the_columns(
+    folder: Path, range_server: Any, tmp_path: Path
+) -> None:
+    rows = list(records.read(folder / "0.tfrecord"))
+    path = tmp_path / "a.tfrecord"
+    small = encode_example({"id": 7, "pad": bytes(50)})
+    other = next(
+        made
+        for count in range(ROW_BYTES)
+        if len(made := encode_example({"id": 8, "pad": bytes(ROW_BYTES - count)})) == len(rows[9]) - len(small) - FRAME_BYTES
+    )
+    with TFRecordWriter(path) as sink:
+        sink.write_all([*rows[:9], small, other, *rows[10:]])
+    url = range_server.put("a.tfrecord", path.read_bytes())
+    range_server.put("a.tfrecord.idx", (folder / "0.tfrecord.idx").read_bytes())
+    with config.using(cache_dir=str(tmp_path / "cache")), pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx says"):
+        list(load_dataset("tfrecord", data_files=url, split="train[150:152]", streaming=True))
