@@ -141,7 +141,7 @@ class DatasetDataProvider(DataProvider):
         with stream.lock:
             if items is not self._asked and items != self._asked:
                 self._ask(items)
-            if stream.at >= len(stream.chunk) or stream.is_closed:
+            if stream.is_due:
                 self._decoded = None
                 self._take_chunk()
             if self._place != stream.at:  # something was raised between the two, as by Ctrl-C
@@ -225,6 +225,7 @@ class DatasetDataProvider(DataProvider):
         Arrays of different shapes make no array: they are an error; or they are padded at their ends, up to the largest of the
         batch; or they are given as a list.  Texts, keys and whatever else is no array are lists anyway; sparse values become
         one of one dimension more.  Samples before an error are given as a smaller batch, then the error comes.
+        Samples that make no batch are given again, by whatever is asked next.
 
         Args:
             size: samples in each batch; the last one may have fewer.
@@ -249,9 +250,15 @@ class DatasetDataProvider(DataProvider):
         """
         wanted = self._all_items if items is None else items
         self.check_items(wanted)
-        found = batches(lambda: self._taken(tuple(wanted)), size, drop_remainder=drop_remainder, ragged=ragged, padding=padding)
-        shown = self._shown
-        return found if shown is None else ({name: shown(value) for name, value in batch.items()} for batch in found)
+        return batches(
+            lambda: self._taken(tuple(wanted)),
+            size,
+            drop_remainder=drop_remainder,
+            ragged=ragged,
+            padding=padding,
+            shown=self._shown,
+            as_a_whole=self._stream.as_a_whole,
+        )
 
     # -- states and its end --------------------------------------------------------------------------------------------
 

@@ -157,7 +157,6 @@ class MergedUnits:
         self._turn, self._next = state.turn, state.next_unit
         self.num_taken, self.num_units = state.num_taken, state.num_units
         self._num_empty = 0
-        self._kept: list[Entry] = []
         self.error: BaseException | None = None
         if state.next_unit == 0:
             count = min(num_readers, len(units))
@@ -182,12 +181,8 @@ class MergedUnits:
 
     def take(self, least: int, most: int) -> list[Entry]:
         """See `Arrivals.take`; where fewer than `least` come, `error` says why, if there is a reason but the end."""
-        taken, self._kept = self._kept, []
-        try:
-            self._take(taken, least, most)
-        except BaseException:  # an interrupted wait loses nothing
-            self._kept = taken
-            raise
+        taken: list[Entry] = []
+        self._take(taken, least, most)
         self.num_taken += len(taken)
         return taken
 

@@ -94,19 +94,23 @@ class KeyedSamples:
             ConfigurationError: no such number.
         """
         most = whole_number("num_records", num_records, 1)
-        found = [self.read()]
-        while len(found) < most:
-            try:
-                found.append(self._next(is_passed=False))
-            except Exception:  # it comes again, with the next call
-                break
+        found: list[Keyed] = []
+        failure: Exception | None = None
+        with self._stream.as_a_whole():
+            while len(found) < most and failure is None:
+                try:
+                    found.append(self._next(is_passed=not found))
+                except Exception as error:  # behind others it comes again, with the next call
+                    failure = error
+        if failure is not None and not found:
+            raise failure
         return found
 
     def _next(self, *, is_passed: bool) -> Keyed:
         """The next sample; one of which its reader makes no key is passed, or comes again."""
         stream = self._stream
         with stream.lock:
-            if stream.at == len(stream.chunk) or stream.is_closed:
+            if stream.is_due:
                 stream.next_chunk(_MOST)
             entry = stream.chunk[stream.at]
             try:

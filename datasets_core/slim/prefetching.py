@@ -48,8 +48,8 @@ class _Ahead:
             return
         for _ in range(self.num_threads):
             thread = threading.Thread(target=self.run, name="datasets_core-prefetch", daemon=True)
-            self.threads.append(thread)
             thread.start()
+            self.threads.append(thread)  # an interrupt may come between the two: only what was started can be joined
 
     def run(self) -> None:
         """Make one element after the other."""
@@ -151,7 +151,8 @@ class PrefetchQueue:
 
         Raises:
             OutOfRangeError: there are no more.
-            ConfigurationError: it is closed; or an array has another shape than the first one, without `dynamic_pad`.
+            ConfigurationError: it is closed; or an array has another shape than the first one, without `dynamic_pad`: the
+                element waits.
             Exception: whatever came up where it would have been made.
         """
         ahead = self._ahead
@@ -168,11 +169,12 @@ class PrefetchQueue:
             number = ahead.first
             if number in ahead.failures:
                 self._fail(ahead.failures[number])
+            found = self._checked(_element(ahead.made[number]))
             ahead.first += 1
-            made = ahead.made.pop(number)
+            del ahead.made[number]
             ahead.changed.notify_all()
-        self._num_given += 1
-        return self._checked(_element(made))
+            self._num_given += 1
+            return found
 
     def _fail(self, failure: BaseException) -> None:
         if isinstance(failure, _End | OutOfRangeError | StopIteration):
@@ -198,7 +200,7 @@ class PrefetchQueue:
         """
         found = self._elements(n)
         if len(found) < n:
-            self._kept = found
+            self._kept[:0] = found
             raise OutOfRangeError("The prefetch queue", num_samples=self._num_given)
         return self._one_of(found)
 
@@ -220,13 +222,17 @@ class PrefetchQueue:
         except OutOfRangeError:
             return found
         except BaseException:
-            self._kept = found
+            self._kept[:0] = found
             raise
         return found
 
     def _one_of(self, elements: list[Any]) -> Any:
-        rows = [{name: _as_array(value) for name, value in _named(element).items()} for element in elements]
-        found = batch_of(rows, ragged="pad" if self._pads else "error")
+        try:
+            rows = [{name: _as_array(value) for name, value in _named(element).items()} for element in elements]
+            found = batch_of(rows, ragged="pad" if self._pads else "error")
+        except BaseException:
+            self._kept[:0] = elements
+            raise
         if isinstance(elements[0], dict):
             return found
         return list(found.values()) if isinstance(elements[0], list) else found["0"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -16,13 +17,22 @@ Ragged = Literal["error", "pad", "list"]
 
 
 def batches(
-    take: Callable[[], dict[str, Any]], size: int, *, drop_remainder: bool, ragged: Ragged, padding: Any
+    take: Callable[[], dict[str, Any]],
+    size: int,
+    *,
+    drop_remainder: bool,
+    ragged: Ragged,
+    padding: Any,
+    shown: Callable[[Any], Any] | None = None,
+    as_a_whole: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Iterator[dict[str, Any]]:
     """Samples in batches, until there are no more.
 
     Args:
         take: gives the next sample; its end is an `EOFError`.
         size, drop_remainder, ragged, padding: see `DatasetDataProvider.batch`.
+        shown: makes of each item of a batch what is given.
+        as_a_whole: begins a block that gives back what was taken in it if something is raised in it.
 
     Raises:
         ConfigurationError: arguments that have no meaning.
@@ -38,22 +48,33 @@ def batches(
     number = whole_number("The size of a batch", size, 1)
     if ragged not in ("error", "pad", "list"):
         raise ConfigurationError(f"ragged={ragged!r} says nothing. Give 'error', 'pad' or 'list'.")
-    return _batches(take, number, drop_remainder, ragged, padding)
+
+    def together(samples: list[dict[str, Any]]) -> dict[str, Any]:
+        found = batch_of(samples, ragged=ragged, padding=padding)
+        return found if shown is None else {name: shown(value) for name, value in found.items()}
+
+    return _batches(take, number, drop_remainder, together, as_a_whole)
 
 
 def _batches(
-    take: Callable[[], dict[str, Any]], size: int, drops: bool, ragged: Ragged, padding: Any
+    take: Callable[[], dict[str, Any]],
+    size: int,
+    drops: bool,
+    together: Callable[[list[dict[str, Any]]], dict[str, Any]],
+    as_a_whole: Callable[[], AbstractContextManager[None]],
 ) -> Iterator[dict[str, Any]]:
     failure: Exception | None = None
     while failure is None:
         samples: list[dict[str, Any]] = []
-        try:
-            while len(samples) < size:
-                samples.append(take())
-        except Exception as error:
-            failure = error
-        if len(samples) == size or (samples and not drops):
-            yield batch_of(samples, ragged=ragged, padding=padding)
+        with as_a_whole():
+            try:
+                while len(samples) < size:
+                    samples.append(take())
+            except Exception as error:
+                failure = error
+            batch = together(samples) if len(samples) == size or (samples and not drops) else None
+        if batch is not None:
+            yield batch
     if not isinstance(failure, EOFError):
         raise failure
 

@@ -6,8 +6,9 @@ import hashlib
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, OutOfRangeError, StreamStateError
@@ -23,8 +24,21 @@ _VERSION = 1
 _ADVICE = "Give what state_dict() returned, unaltered."
 
 
+class _Point(NamedTuple):
+    """Where a stream stands: what was behind its chunk, and how many of the chunk were given."""
+
+    merged: MergeState
+    drawn: int
+    entries: list[Entry]
+    num_given: int
+    behind: int
+
+
 class SampleStream:
     """The samples of files in the order in which they are given.
+
+    An interrupt may come between any two steps, as by Ctrl-C.  So whatever takes several of them has its beginning written
+    down first, and the stream goes on from there, by reading again, if its end was not reached.
 
     Attributes:
         chunk: those that were taken from the queue together.
@@ -65,7 +79,7 @@ class SampleStream:
         self.lock = threading.RLock()
         self._running: list[UnitThreads] = []
         self._is_closed = False
-        self._loaded: dict[str, Any] | None = None
+        self._from: _Point | Mapping[str, Any] | None = None  # where to go on, if not behind the chunk
         self.chunk: list[Entry] = []
         self._num_before = 0
         self._begin(MergeState())
@@ -110,12 +124,12 @@ class SampleStream:
         return self._merged.num_units
 
     @property
-    def is_closed(self) -> bool:
-        """Whether it was closed."""
-        return self._is_closed
+    def is_due(self) -> bool:
+        """Whether the next sample is not in the chunk."""
+        return self.at >= len(self.chunk) or self._from is not None or self._is_closed
 
     def next_chunk(self, most: int) -> None:
-        """Have the next samples as the chunk, at least one, when those before were all given.
+        """Have the next samples as the chunk, at least one, when it is due.
 
         Args:
             most: how many at most.
@@ -139,8 +153,9 @@ class SampleStream:
             raise OutOfRangeError(self._name, num_samples=self._num_before)
 
     def _take(self, most: int) -> None:
-        if self._loaded is not None:
-            self._restore(self._loaded)
+        if self._from is not None:
+            self._restore(self._from)
+        self._from = self._point()
         merged = self._merged
         if merged.threads.is_lost:
             self._run(merged.renew())
@@ -150,6 +165,21 @@ class SampleStream:
         self._num_before += len(self.chunk)
         self.chunk, self.at = found, 0
         self._chunk_state = state
+        self._from = None
+
+    def _point(self) -> _Point:
+        return _Point(*self._chunk_state, num_given=self._num_before + self.at, behind=self.at)
+
+    @contextmanager
+    def as_a_whole(self) -> Iterator[None]:
+        """A block whose samples are taken together: whatever is raised in it gives them back."""
+        with self.lock:
+            begin = self._from or self._point()
+            try:
+                yield
+            except BaseException:
+                self._from = begin
+                raise
 
     def _closed(self) -> ConfigurationError:
         return ConfigurationError(f"{self._name} is closed. Make another one.")
@@ -159,21 +189,22 @@ class SampleStream:
     def state(self) -> dict[str, Any]:
         """Where it stands, behind the samples that were given: plain JSON."""
         with self.lock:
-            if self._loaded is not None:
-                return dict(self._loaded)
-            merged, drawn, entries = self._chunk_state
+            point = self._from or self._point()
+            if not isinstance(point, _Point):
+                return dict(point)
+            merged = point.merged
             return {
                 "version": _VERSION,
                 "made_of": self._told_facts(),
                 "seed": self._seed,
-                "num_given": self._num_before + self.at,
+                "num_given": point.num_given,
                 "lanes": merged.lanes,
                 "turn": merged.turn,
                 "next_unit": merged.next_unit,
                 "counts": [merged.num_taken, merged.num_units],
-                "queue": [[entry.origin.unit, entry.position] for entry in entries],
-                "drawn": drawn,
-                "behind": self.at,
+                "queue": [[entry.origin.unit, entry.position] for entry in point.entries],
+                "drawn": point.drawn,
+                "behind": point.behind,
             }
 
     def load(self, state: Any) -> None:
@@ -184,11 +215,7 @@ class SampleStream:
         """
         with self.lock:
             self._check(state)
-            self._seed = state["seed"]
-            if self._units.seed is not None:
-                self._units = WorkUnits(self._units.files, self._units.num_epochs, self._seed)
-            self._loaded = dict(state)
-            self._num_before, self.chunk, self.at = state["num_given"], [], 0
+            self._from = dict(state)
 
     def _check(self, state: Any) -> None:
         if not isinstance(state, Mapping) or not {"version", "made_of", "seed", "lanes", "queue", "behind"} <= set(state):
@@ -220,13 +247,39 @@ class SampleStream:
         counts = state.get("counts")
         if not isinstance(counts, list | tuple) or len(counts) != 2 or not all(is_whole(count, 0) for count in counts):
             raise StreamStateError(f"The state says counts {counts!r}, which are no two whole numbers. {_ADVICE}")
+        self._check_places(state)
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
-        lanes = [list(lane) for lane in state["lanes"]]
-        self._begin(MergeState(lanes, state["turn"], state["next_unit"], *state["counts"]))
-        entries = self._merged.found_again((unit, position) for unit, position in state["queue"])
-        self._queue.load(entries, state["drawn"])
-        left = state["behind"]
+    def _check_places(self, state: Mapping[str, Any]) -> None:
+        """Refuse numbers that do not belong together."""
+        (num_taken, num_units), queue, begun = state["counts"], state["queue"], state["next_unit"]
+        lanes, most = [unit for unit, _ in state["lanes"]], self._num_readers
+        drawn, capacity = (0, 0) if self._seed is None else (state["num_given"] - state["behind"], self._capacity)
+        fits = {
+            "next_unit": begun == num_units + len(lanes) and (len(lanes) == most or begun == len(self._units)),
+            "lanes": len(set(lanes)) == len(lanes) <= most and all(unit < begun <= len(self._units) for unit in lanes),
+            "turn": state["turn"] < max(1, len(lanes)),
+            "queue": len(queue) <= capacity and all(unit < begun for unit, _ in queue),
+            "drawn": state["drawn"] == drawn,
+            "behind": state["behind"] <= state["num_given"],
+            "counts": num_taken == state["num_given"] - state["behind"] + len(queue),
+        }
+        for name, is_so in fits.items():
+            if not is_so:
+                raise StreamStateError(f"The state says {name} {state[name]!r}, which does not fit the rest of it. {_ADVICE}")
+
+    def _restore(self, begin: _Point | Mapping[str, Any]) -> None:
+        if isinstance(begin, _Point):
+            self._begin(begin.merged)
+            entries, drawn, left, num_given = begin.entries, begin.drawn, begin.behind, begin.num_given
+        else:
+            self._seed = begin["seed"]
+            if self._units.seed is not None:
+                self._units = WorkUnits(self._units.files, self._units.num_epochs, self._seed)
+            lanes = [list(lane) for lane in begin["lanes"]]
+            self._begin(MergeState(lanes, begin["turn"], begin["next_unit"], *begin["counts"]))
+            entries = self._merged.found_again((unit, position) for unit, position in begin["queue"])
+            drawn, left, num_given = begin["drawn"], begin["behind"], begin["num_given"]
+        self._queue.load(entries, drawn)
         while left:
             found = self._queue.deliver(self._merged, left)
             if not found:
@@ -239,7 +292,7 @@ class SampleStream:
                 "The files end before the sample at which the state stands. Give those that it was saved with."
             )
         self._chunk_state = (self._merged.state(), self._queue.drawn, list(self._queue.entries))
-        self._loaded = None
+        self._num_before, self._from = num_given, None
 
     def _told_facts(self) -> dict[str, Any]:
         if not self._facts:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
 from datasets_core.errors import DatasetsCoreError, FileFormatError
 from datasets_core.fetch.after_fork import renewed_after_fork
@@ -60,7 +61,7 @@ class UnitThreads:
         self._begun = list(starts)[::-1]
         self._next, self._samples_ahead = next_unit, samples_ahead
         self._buffers: dict[int, _Buffer] = {}
-        self._room, self._arrived = _conditions()
+        self._lock, self._room, self._arrived = _conditions()
         self._threads: list[threading.Thread] = []
         self._weight, self._wanted = 0.0, max(starts, default=-1)
         self._is_begun, self.is_closed, self.is_lost = False, False, False
@@ -68,7 +69,7 @@ class UnitThreads:
 
     def forked(self) -> None:
         """Have locks of this process; the threads are not here."""
-        self._room, self._arrived = _conditions()
+        self._lock, self._room, self._arrived = _conditions()
         self._threads, self.is_lost = [], self._is_begun
 
     # -- for whom it reads ---------------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ class UnitThreads:
         Raises:
             ThreadsClosedError: they were closed, also while they were waited for.
         """
-        with self._arrived:
+        with self._lock:
             self._begin()
             if unit > self._wanted:
                 self._wanted = unit
@@ -107,7 +108,7 @@ class UnitThreads:
 
     def close(self) -> None:
         """End the threads, as soon as they are done with what they do."""
-        with self._arrived:
+        with self._lock:
             self.is_closed = True
             self._buffers.clear()
             self._room.notify_all()
@@ -129,15 +130,15 @@ class UnitThreads:
         most = len(self._starts) + len(self._units) - self._next
         for reader in self._readers[:most]:
             thread = threading.Thread(target=self._run, args=(reader,), name="datasets_core-slim", daemon=True)
-            self._threads.append(thread)
             thread.start()
+            self._threads.append(thread)  # an interrupt may come between the two: only what was started can be joined
 
     # -- in the threads ------------------------------------------------------------------------------------------------
 
     def _run(self, reader: SampleReader) -> None:
         while (unit := self._next_unit()) is not None:
             error = self._failure(reader, unit)
-            with self._arrived:
+            with self._lock:
                 if self.is_closed:
                     return
                 buffer = self._buffer(unit)
@@ -170,7 +171,7 @@ class UnitThreads:
 
     def _next_unit(self) -> int | None:
         """The unit to read next, once there is room for what it holds; None where there is nothing more to do."""
-        with self._room:
+        with self._lock:
             while not self.is_closed:
                 if self._begun:
                     return self._begun.pop()
@@ -201,7 +202,7 @@ class UnitThreads:
         weight = block.num_bytes / _AHEAD_BYTES
         if len(block) == 1 or not block.num_bytes:  # read one by one, where each may be dear, or of unknown size
             weight = max(weight, len(block) * len(self._readers) / self._samples_ahead)
-        with self._room:
+        with self._lock:
             buffer = self._buffer(unit)
             while buffer.blocks and buffer.weight + weight > 1 and not self.is_closed:
                 self._room.wait()
@@ -214,7 +215,10 @@ class UnitThreads:
             return True
 
 
-def _conditions() -> tuple[threading.Condition, threading.Condition]:
-    """Two conditions of one lock, which a thread that collects garbage may hold already."""
+def _conditions() -> tuple[Any, threading.Condition, threading.Condition]:
+    """A lock, which a thread that collects garbage may hold already, and two conditions of it.
+
+    No interrupt comes between taking the lock and the block that it is taken for, as one may with a condition.
+    """
     lock = threading.RLock()
-    return threading.Condition(lock), threading.Condition(lock)
+    return lock, threading.Condition(lock), threading.Condition(lock)

@@ -393,6 +393,43 @@ def test_an_interrupt_leaves_samples_and_keys_in_step(whole, monkeypatch):
     assert found == [[b"%d" % number, f"x:{number}"] for number in range(5)]
 
 
+@pytest.mark.parametrize("format", ["numpy", "torch"])
+def test_samples_that_make_no_batch_are_given_again(tmp_path, format):
+    path = str(tmp_path / "a.tfrecord")
+    with records.TFRecordWriter(path) as writer:
+        writer.write_all(records.encode_example({"a": list(range(number % 3))}) for number in range(1, 9))
+    decoder = slim.TFExampleDecoder({"a": slim.VarLenFeature("int64")}, {"a": slim.Tensor("a")})
+    dataset = slim.Dataset(path, slim.TFRecordReader, decoder, 8, {})
+    if format == "torch":
+        pytest.importorskip("torch")
+    with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1, format=format) as provider:
+        first = provider.get(["a"])[0].tolist()
+        before = provider.state_dict()
+        for _ in range(2):
+            with pytest.raises(ConfigurationError, match="ragged='pad'"):
+                next(provider.batch(3, ["a"]))
+            assert provider.state_dict() == before
+        found = [batch["a"].tolist() for batch in provider.batch(3, ["a"], ragged="pad")]
+    assert first == [0]
+    assert found == [[[0, 1], [0, 0], [0, 0]], [[0, 1], [0, 0], [0, 0]], [[0, 1]]]
+
+
+def test_an_interrupted_batch_gives_its_samples_again(whole, monkeypatch):
+    dataset, interrupted = slim.Dataset(["x"], NoKeyOf1, whole, 5, {}), []
+
+    def key(self, path, position):
+        if position == 3 and not interrupted:
+            interrupted.append(position)
+            raise KeyboardInterrupt
+        return f"{path}:{position}"
+
+    monkeypatch.setattr(NoKeyOf1, "key", key)
+    with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
+        with pytest.raises(KeyboardInterrupt):
+            list(provider.batch(4))
+        assert [batch["record_key"] for batch in provider.batch(4)] == [["x:0", "x:1", "x:2", "x:3"], ["x:4"]]
+
+
 def test_a_closed_provider_gives_nothing(numbered):
     provider = slim.DatasetDataProvider(numbered(9), shuffle=False)
     provider.get(["data"])

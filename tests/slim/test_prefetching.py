@@ -95,8 +95,19 @@ def test_padding_is_that_of_tf_slim(readers_golden):
 def test_other_shapes_than_the_first_are_refused_without_padding():
     with slim.prefetch_queue([[np.ones(2)], [np.ones(3)]]) as queue:
         queue.dequeue()
-        with pytest.raises(ConfigurationError, match="dynamic_pad=True"):
-            queue.dequeue()
+        for _ in range(2):
+            with pytest.raises(ConfigurationError, match="dynamic_pad=True"):
+                queue.dequeue()
+        assert queue.size() == 1
+
+
+def test_elements_that_do_not_go_together_wait():
+    elements = [[np.ones(2)], [np.ones((1, 1))], [np.ones(3)]]
+    with slim.prefetch_queue(elements, dynamic_pad=True) as queue:
+        for number in (2, 3):
+            with pytest.raises(ConfigurationError, match="shapes"):
+                queue.dequeue_many(number)
+        assert [found.shape for (found,) in queue] == [(2,), (1, 1), (3,)]
 
 
 def test_a_provider_is_read_ahead(numbered):

@@ -55,7 +55,7 @@ def given_by(samples, most=1 << 30, size=5):
     found = []
     try:
         while len(found) < most:
-            if samples.at == len(samples.chunk):
+            if samples.is_due:
                 samples.next_chunk(size)
             found.append(samples.chunk[samples.at].payload)
             samples.at += 1
@@ -130,6 +130,18 @@ def changed(**facts):
         changed(drawn=True),
         changed(behind=None),
         changed(counts=[1]),
+        changed(turn=1),
+        changed(next_unit=2),
+        changed(next_unit=0, lanes=[]),
+        changed(lanes=[]),
+        changed(lanes=[[1, [0, 0]]]),
+        changed(lanes=[[0, None], [0, None]]),
+        changed(queue=[[0, 1]] * 5),
+        changed(queue=[[1, 0], [0, 1]]),
+        changed(drawn=4),
+        changed(behind=5),
+        changed(num_given=5),
+        changed(counts=[2, 0]),
         lambda state: {name: value for name, value in state.items() if name != "drawn"},
     ],
 )
@@ -196,6 +208,78 @@ def test_nothing_comes_of_what_is_closed():
         samples.next_chunk(1)
 
 
+class Interrupts:
+    """Raises `KeyboardInterrupt` before a line of slim, in this thread: the one of a number, counted from 0.
+
+    Lines to which the code goes back do not count: a block of a lock ends with its first line, and is not interrupted there.
+    """
+
+    def __init__(self, at):
+        self.at, self.count = at, 0
+
+    def __call__(self, frame, event, _):
+        if "/slim/" not in frame.f_code.co_filename.replace(os.sep, "/") or frame.f_code.co_filename == __file__:
+            return None
+        last = 0
+
+        def lines(frame, event, _):
+            nonlocal last
+            is_new, last = event == "line" and frame.f_lineno > last, frame.f_lineno
+            self.count += is_new
+            if is_new and self.count > self.at >= 0:
+                self.at = -1
+                raise KeyboardInterrupt
+            return lines
+
+        return lines
+
+
+def interrupted_at(line, samples):
+    """What a stream gives that is interrupted there, and how many lines there were."""
+    found, before, interrupts = [], sys.gettrace(), Interrupts(line)
+    while True:
+        try:
+            if samples.is_due:
+                sys.settrace(interrupts)
+                try:
+                    samples.next_chunk(5)
+                finally:
+                    sys.settrace(before)
+            found.append(samples.chunk[samples.at].payload)
+            samples.at += 1
+        except KeyboardInterrupt:
+            standing = samples.state()
+            assert standing["num_given"] == len(found)
+            samples._check(standing)
+        except OutOfRangeError:
+            return found, interrupts.count
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+def test_an_interrupt_between_any_two_steps_loses_nothing(seed):
+    made = {"readers": 2, "epochs": 2, "seed": seed}
+    files = ["a-4", "b-3", "c-0"]
+    whole, count = interrupted_at(-1, stream(files, **made))
+    assert len(whole) == 14
+    for line in range(0, count, 5):
+        samples = stream(files, **made)
+        assert interrupted_at(line, samples)[0] == whole
+        samples.close()
+
+
+def test_what_is_taken_as_a_whole_is_given_again():
+    samples, whole = stream(["a-9"], seed=7), given_by(stream(["a-9"], seed=7))
+    found = given_by(samples, 2, size=1)
+    before = samples.state()
+    with pytest.raises(RuntimeError), samples.as_a_whole():
+        given_by(samples, 3, size=2)
+        raise RuntimeError
+    assert samples.state() == before
+    with samples.as_a_whole():
+        found += given_by(samples, 3, size=2)
+    assert found + given_by(samples) == whole
+
+
 @pytest.mark.parametrize("seed", [None, 7])
 def test_who_waits_is_told_that_it_was_closed_and_of_no_end(seed):
     begun, gate = threading.Event(), threading.Event()
@@ -221,8 +305,13 @@ def test_who_waits_is_told_that_it_was_closed_and_of_no_end(seed):
     opener = threading.Timer(0.05, gate.set)
     opener.start()
     samples.close()
+    before = samples.state()
     for thread in (waiting, opener):
         thread.join(SECONDS)
+    assert samples.state() == before
+    other = stream(["a"], seed=seed, reader=Waiting)
+    other.load(before)
+    assert [*range(before["num_given"]), *given_by(other)] == [0, 1] or seed is not None
     assert told == ["The test is closed. Make another one."]
 
 
