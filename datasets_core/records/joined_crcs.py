@@ -72,20 +72,29 @@ def _moved(states: Words, counts: Ints) -> Words:
     """The states after so many bytes of zeros each."""
     place, most = 0, int(counts.max(initial=0))
     while most >> _DIGIT_BITS * place:
-        table = _digit_table(place)
-        first = (counts >> _DIGIT_BITS * place & 15) << 10
-        wide = states.astype(np.int64)
-        states = table[first + (wide & 255)] ^ table[first + 256 + (wide >> 8 & 255)]
-        states ^= table[first + 512 + (wide >> 16 & 255)] ^ table[first + 768 + (wide >> 24)]
+        states = _by_table(_digit_table(place), states, (counts >> _DIGIT_BITS * place & 15) << 10)
         place += 1
     return states
+
+
+def _by_table(table: Words, states: Words, first: Ints | int = 0) -> Words:
+    """What states become by a table of what each value of each of their four bytes becomes; `first`: where it begins."""
+    wide = states.astype(np.int64)
+    found: Words = table[first + (wide & 255)] ^ table[first + 256 + (wide >> 8 & 255)]
+    found ^= table[first + 512 + (wide >> 16 & 255)] ^ table[first + 768 + (wide >> 24)]
+    return found
 
 
 @cache
 def _digit_table(place: int) -> Words:
     """What each value of each byte of a state becomes by `digit << 4 * place` bytes of zeros, digit after digit."""
     shifts = 8 * np.arange(4, dtype=np.uint32)
-    states = (np.arange(256, dtype=np.uint32) << shifts[:, None]).reshape(-1)
-    return np.concatenate(
-        [moved(states.copy(), np.full(len(states), digit << _DIGIT_BITS * place, np.int64)) for digit in range(16)]
-    )
+    tables = [(np.arange(256, dtype=np.uint32) << shifts[:, None]).reshape(-1)]  # no bytes change nothing
+    if place:
+        before = _digit_table(place - 1)
+        one = _by_table(before, before[15 << 10 :], 1 << 10)
+    else:
+        one = moved(tables[0].copy(), np.ones(len(tables[0]), np.int64))
+    for _ in range(15):
+        tables.append(_by_table(one, tables[-1]))
+    return np.concatenate(tables)
