@@ -43,6 +43,7 @@ _STRINGS = ("string", "object", "str", "bytes")
 _ENCODINGS = ("none", "bytes", "zlib")
 _MOST_CLASSES = 1 << 24
 _MOST_DIMENSIONS = 32
+_MOST_LEVELS = 25  # with those of an array fewer than features may have, which are 60
 _WRITTEN_BY = "Prepare the dataset again, with tensorflow-datasets 4.9.10 or newer"
 
 
@@ -145,6 +146,8 @@ def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[st
             raise ManifestError(path, "its features have no names", advice=_WRITTEN_BY)
         if not isinstance(node.feature, Mapping):  # a translation, whose languages are the columns
             node = Fields({name: each.feature for name, each in node.fields.items()}, node.fields)
+        if _height(node) > _MOST_LEVELS:
+            raise ManifestError(path, f"its features are nested more than {_MOST_LEVELS} levels", advice=_WRITTEN_BY)
         for name, leaf, depth in leaves(node):
             if depth and None in leaf.shape and not leaf.is_one_value:
                 raise ManifestError(
@@ -160,6 +163,14 @@ def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[st
         raise ManifestError(path, "its features are nested too deep", advice=_WRITTEN_BY) from error
     except (DatasetsCoreError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ManifestError(path, str(error).rstrip("."), advice=_WRITTEN_BY) from error
+
+
+def _height(node: Node) -> int:
+    """So many levels of lists and dicts stand above the innermost values."""
+    if isinstance(node, Leaf):
+        return 0
+    inner = (node.inner,) if isinstance(node, Items) else node.fields.values()
+    return 1 + max(map(_height, inner), default=0)
 
 
 def leaves(node: Node, name: str = "", depth: int = 0) -> Iterator[tuple[str, Leaf, int]]:

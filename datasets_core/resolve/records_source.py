@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.prepared import ReadOnlyBuilder
-from datasets_core.building.prepared_folders import find_prepared, version_folders
+from datasets_core.building.prepared_folders import find_prepared
 from datasets_core.building.prepared_manifest import tfds_manifest
-from datasets_core.building.record_manifest import Conversion, RecordManifest
+from datasets_core.building.record_manifest import Conversion, RecordManifest, content
 from datasets_core.building.versions import NO_VERSION, Versions
-from datasets_core.errors import UnknownConfigError, UnknownOptionError
+from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnknownOptionError
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.tfds_description import FEATURES_NAME
+from datasets_core.meta.tfds_description import FEATURES_NAME, parse_tfds_description
+from datasets_core.meta.version import Version
 from datasets_core.resolve.request import DEFAULT, Request
+from datasets_core.store.layout import MANIFEST_NAME
+
+_LISTED = 10
+_MOST_ENTRIES = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,8 @@ def records_source(request: Request, folder: str) -> RecordsSource | None:
 
     Raises:
         ManifestError, FileFormatError: as `tfds_manifest`.
-        UnknownConfigError: there are several configs, and none is asked for.
+        UnknownConfigError: there are several configs, and none is asked for; or another one.
+        ConfigurationError: several datasets stand there.
     """
     if request.data_files is not None:
         return None
@@ -82,7 +89,7 @@ def records_source(request: Request, folder: str) -> RecordsSource | None:
     manifest = tfds_manifest(place, request.storage_options)
     if manifest is not None:
         return RecordsSource(request, place, manifest)
-    if files.is_url(place) or not _has_versions(place, request.name):
+    if files.is_url(place) or not _is_home(place):
         return None
     found = find_prepared(os.path.dirname(place), os.path.basename(place), request.name, request.version)
     if found is None or not isinstance(found.manifest, RecordManifest):
@@ -90,10 +97,67 @@ def records_source(request: Request, folder: str) -> RecordsSource | None:
     return RecordsSource(request, found.folder, found.manifest)
 
 
-def _has_versions(folder: str, config: str | None) -> bool:
-    """Whether there are folders of versions, of a config or of none, that TensorFlow Datasets wrote."""
-    homes = [folder] if config is None else [folder, os.path.join(folder, config)]
-    if config is None and os.path.isdir(os.path.join(folder, ".config")):  # which it makes beside those of configs
-        homes += [entry.path for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith(".")]
-    found = (place for home in homes for _, place in version_folders(home))
-    return any(os.path.isfile(os.path.join(place, FEATURES_NAME)) for place in found)
+def _is_home(folder: str) -> bool:
+    """Whether there are folders of versions, of configs or of none, that TensorFlow Datasets wrote.
+
+    Raises:
+        ConfigurationError: it is a folder of datasets, each of which has its own.
+    """
+    if next(_versions(folder), None) is not None:
+        return True
+    children = sorted(_folders_in(folder))
+    below = {child: _config_in(os.path.join(folder, child)) for child in children}
+    if any(below.values()):
+        return True
+    datasets = [
+        child
+        for child, config in below.items()
+        if config is not None
+        or (os.path.isdir(os.path.join(folder, child, ".config")) and _is_home(os.path.join(folder, child)))
+    ]
+    if not datasets:
+        return False
+    listed = [_shown(os.path.join(folder, child)) for child in datasets[:_LISTED]] + ["…"] * (len(datasets) > _LISTED)
+    raise ConfigurationError(
+        f"{folder} holds {len(datasets)} dataset{'s' * (len(datasets) > 1)} that TensorFlow Datasets prepared: "
+        f"{', '.join(listed)}. Load one of them: load_dataset({os.path.join(folder, datasets[0])!r})."
+    )
+
+
+def _shown(home: str) -> str:
+    """A dataset with its configs or versions."""
+    below = [os.path.basename(place) for place in _versions(home)] or sorted(_folders_in(home))
+    return f"{os.path.basename(home)} ({', '.join(below[:_LISTED])})"
+
+
+def _config_in(folder: str) -> str | None:
+    """The config whose versions stand in a folder, "" for a dataset without configs; None where there is neither."""
+    found = None
+    for place in _versions(folder):
+        path = os.path.join(place, MANIFEST_NAME)
+        try:
+            told = parse_tfds_description(content(path) or b"{}", path=path)
+        except ManifestError:  # of a version that is passed over where another one stands
+            continue
+        if told is not None:
+            found = told.config or ""
+            break
+    return found
+
+
+def _versions(folder: str) -> Iterator[str]:
+    """The folders of versions that TensorFlow Datasets wrote in a folder, the highest first."""
+    names = sorted(map(Version, filter(Version.is_valid, _folders_in(folder))), reverse=True)
+    places = (os.path.join(folder, str(name)) for name in names)
+    return (place for place in places if os.path.isfile(os.path.join(place, FEATURES_NAME)))
+
+
+def _folders_in(folder: str) -> Iterator[str]:
+    """The folders among the first entries of a folder: one of datasets has few, and one of pictures may have a million."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in itertools.islice(entries, _MOST_ENTRIES):
+                if not entry.name.startswith(".") and entry.is_dir():
+                    yield entry.name
+    except OSError:  # what cannot be looked at is told by who reads its files
+        return

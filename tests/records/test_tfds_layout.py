@@ -126,9 +126,10 @@ def test_names_of_another_number_of_classes_are_refused() -> None:
         layout({"a-b": ["x", "y"]}, a=fields(b={"classLabel": {"numClasses": "3"}}))
 
 
-def test_a_feature_that_is_nested_without_end_is_refused() -> None:
+@pytest.mark.parametrize("levels", [26, 61, 200, 5000])
+def test_a_feature_that_is_nested_without_end_is_refused(levels: int) -> None:
     deep: dict[str, Any] = INT
-    for _ in range(5000):
+    for _ in range(levels):
         deep = sequence(deep)
     with pytest.raises(ManifestError, match="nested"):
         layout(x=deep)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core import get_dataset_config_names, get_dataset_split_names, load_dataset, load_dataset_builder
-from datasets_core.errors import UnknownConfigError, UnknownOptionError, UnknownVersionError
+from datasets_core.errors import ConfigurationError, UnknownConfigError, UnknownOptionError, UnknownVersionError
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
 PARTS = str(GOLDEN / "parts")
@@ -49,3 +49,30 @@ def test_what_such_a_folder_does_not_have_is_refused() -> None:
         load_dataset(f"{PARTS}/en/1.2.0", version="2.0.0")
     with pytest.raises(UnknownOptionError, match="sep"):
         load_dataset(f"{PARTS}/en/1.2.0", sep=",")
+
+
+def test_a_folder_of_several_datasets_is_refused_and_they_are_listed(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN / "parts", tmp_path / "parts")
+    for version in ("1.0.0", "1.10.0"):
+        shutil.copytree(GOLDEN / "ordered" / "1.0.0", tmp_path / "ordered" / version)
+    for config in (None, "ordered", "nope"):
+        with pytest.raises(ConfigurationError, match=r"holds 2 datasets .*ordered \(1\.10\.0, 1\.0\.0\)") as caught:
+            load_dataset(str(tmp_path), config)
+        assert "parts (en, fr)" in str(caught.value)
+    assert load_dataset_builder(str(tmp_path), data_dir="ordered").cache_dir.endswith("1.10.0")
+
+
+def test_configs_are_known_without_the_record_of_their_default(tmp_path: Path) -> None:
+    for config in ("en", "fr"):
+        shutil.copytree(GOLDEN / "parts" / config, tmp_path / "parts" / config)
+    for asked in ("zz", None):
+        with pytest.raises(UnknownConfigError, match=r"Configs: 'en', 'fr'"):
+            load_dataset(str(tmp_path / "parts"), asked)
+    assert load_dataset_builder(str(tmp_path / "parts"), "en").config.name == "en"
+
+
+def test_a_broken_version_hides_no_good_one(tmp_path: Path) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        shutil.copytree(GOLDEN / "parts" / "en" / "1.2.0", tmp_path / "parts" / "en" / version)
+    (tmp_path / "parts" / "en" / "1.1.0" / "dataset_info.json").write_text("{")
+    assert load_dataset_builder(str(tmp_path / "parts"), "en").cache_dir.endswith("1.0.0")
