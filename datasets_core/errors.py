@@ -198,6 +198,9 @@ class NoDataFilesError(DataFilesNotFoundError, ValueError):
 
     Args:
         sources: what they say.
+
+    >>> print(NoDataFilesError("birds-*.tfrecord"))
+    No data files found in birds-*.tfrecord. Check the path, or the pattern.
     """
 
     def __init__(self, sources: object) -> None:
@@ -207,7 +210,11 @@ class NoDataFilesError(DataFilesNotFoundError, ValueError):
 
 
 class NestedQueueRunnerError(ConfigurationError):
-    """A block of `slim.QueueRunners` within another one."""
+    """A block of `slim.QueueRunners` within another one.
+
+    >>> print(NestedQueueRunnerError())
+    QueueRunners cannot be nested. Leave the inner block out.
+    """
 
     def __init__(self) -> None:
         super().__init__("QueueRunners cannot be nested. Leave the inner block out.")

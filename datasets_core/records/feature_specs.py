@@ -39,7 +39,22 @@ def _plain(value: Any) -> Any:
     """A default value without arrays, so that specs can be compared."""
     if hasattr(value, "numpy"):
         value = value.numpy()
+    elif getattr(getattr(value, "op", None), "type", None) == "Const":
+        value = _constant(value)
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _constant(tensor: Any) -> Any:
+    """What a constant of a graph of TensorFlow holds; one of another type as it is."""
+    proto, dtype = tensor.op.get_attr("value"), np.dtype(tensor.dtype.as_numpy_dtype)
+    sizes = [dimension.size for dimension in proto.tensor_shape.dim]
+    if proto.tensor_content:
+        return np.frombuffer(proto.tensor_content, dtype).reshape(sizes)
+    fields = (list(getattr(proto, f"{name}_val")) for name in ("string", "int64", "int", "float", "double", "bool"))
+    given, count = next(filter(None, fields), []), math.prod(sizes)
+    if count and not given:
+        return tensor
+    return np.array([given[min(place, len(given) - 1)] for place in range(count)], dtype).reshape(sizes)
 
 
 @dataclass(frozen=True)
@@ -296,6 +311,11 @@ def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[
     Raises:
         ConfigurationError: it has other values, or another number of them.
     """
+    if hasattr(given, "op") and hasattr(given, "graph"):
+        raise ConfigurationError(
+            f"default_value={given!r} of feature {key!r} is known to its graph alone. "
+            "Write the value itself, as default_value=0."
+        )
     leaves = list(_leaves(given))
     if len(leaves) != count:
         raise ConfigurationError(

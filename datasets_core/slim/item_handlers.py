@@ -133,7 +133,8 @@ class LookupTensor(Tensor):
 
     Args:
         tensor_key: the key.
-        table: a `slim.LookupTable`, a dict, or anything whose `lookup` takes an array and gives one of the same shape.
+        table: a `slim.LookupTable`, a dict, or anything whose `lookup` takes an array and gives one of the same shape; a
+            `StaticHashTable` of TensorFlow is copied, outside of graphs.
         shape_keys, shape, default_value: as for `Tensor`.
 
     Raises:

@@ -39,14 +39,32 @@ class LookupTable:
     def of(cls, table: Any) -> Any:
         """What users give as a table: one of these, anything that has `lookup`, or a dict, whose other values are an error.
 
+        A static hash table of TensorFlow, which takes tensors alone, is copied.
+
         Raises:
-            ArgumentTypeError: none of them.
+            ArgumentTypeError: none of them, or another table of TensorFlow.
         """
+        if hasattr(getattr(table, "key_dtype", None), "base_dtype"):
+            return cls._copied(table)
         if hasattr(table, "lookup"):
             return table
         if isinstance(table, Mapping):
             return cls(table, default_value=None)
         raise ArgumentTypeError(f"table={table!r} is no table. Give slim.LookupTable({{…}}, default_value=-1), or a dict.")
+
+    @classmethod
+    def _copied(cls, table: Any) -> Any:
+        """A table of TensorFlow as one of these."""
+        parts = [*table.export(), table.default_value] if hasattr(table, "export") and hasattr(table, "default_value") else []
+        if not parts or not all(hasattr(part, "numpy") for part in parts):
+            raise ArgumentTypeError(
+                f"table={table!r} is one of TensorFlow that tells no arrays what it holds. "
+                "Give slim.LookupTable({…}, default_value=-1), or a dict."
+            )
+        keys, values, default = (np.asarray(part.numpy()) for part in parts)
+        made = cls(dict(zip(keys.tolist(), values.tolist(), strict=True)), default.tolist())
+        made._dtype = values.dtype
+        return made
 
     def __len__(self) -> int:
         return len(self._known)

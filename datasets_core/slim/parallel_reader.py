@@ -68,6 +68,15 @@ class KeyedSamples:
 
     It is its own iterator; `read` says at the end that it is the end.  `state_dict` and `load_state_dict` are as those of
     `DatasetDataProvider`.
+
+    >>> import pathlib, tempfile
+    >>> from datasets_core import slim
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.txt")
+    ...     _ = path.write_text("one\\ntwo\\nthree\\n", encoding="utf-8")
+    ...     with slim.parallel_read(str(path), slim.TextLineReader, num_epochs=1, num_readers=1, shuffle=False) as samples:
+    ...         samples.read().value, [sample.value for sample in samples.read_up_to(5)], samples.num_records_produced()
+    (b'one', [b'two', b'three'], 3)
     """
 
     def __init__(self, stream: SampleStream) -> None:
@@ -207,11 +216,12 @@ class ParallelReader:
         """The queue that was given."""
         return self._common_queue
 
-    def read(self, queue: Any) -> Keyed:
+    def read(self, queue: Any, name: str | None = None) -> Keyed:
         """The next key and value.
 
         Args:
             queue: the files, in their order: a `WorkUnits`, or a list of paths; the same one in each call.
+            name: has no effect.
 
         Raises:
             OutOfRangeError: there are no more.
@@ -219,11 +229,11 @@ class ParallelReader:
         """
         return self._of(queue).read()
 
-    def read_up_to(self, queue: Any, num_records: int) -> tuple[list[str], list[Any]]:
+    def read_up_to(self, queue: Any, num_records: int, name: str | None = None) -> tuple[list[str], list[Any]]:
         """The next keys and values, at most so many; fewer are the last ones, or those before an error.
 
         Args:
-            queue: see `read`.
+            queue, name: see `read`.
             num_records: how many at most; 1 or more.
 
         Raises:
@@ -243,12 +253,20 @@ class ParallelReader:
             raise ConfigurationError("The reader reads the files of the queue that it was given first. Make another reader.")
         return self._samples
 
-    def num_records_produced(self) -> int:
-        """Samples that came from the files, with those that wait in the queue."""
+    def num_records_produced(self, name: str | None = None) -> int:
+        """Samples that came from the files, with those that wait in the queue.
+
+        Args:
+            name: has no effect.
+        """
         return 0 if self._samples is None else self._samples.num_records_produced()
 
-    def num_work_units_completed(self) -> int:
-        """Files that were read to their end."""
+    def num_work_units_completed(self, name: str | None = None) -> int:
+        """Files that were read to their end.
+
+        Args:
+            name: has no effect.
+        """
         return 0 if self._samples is None else self._samples.num_work_units_completed()
 
     def close(self) -> None:

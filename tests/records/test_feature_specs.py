@@ -164,3 +164,41 @@ def test_a_key_is_read_in_one_way_as_tensorflow_has_it(specs):
 )
 def test_several_features_may_read_a_key_in_one_way(specs):
     assert as_specs(specs) == specs
+
+
+class GraphTensor:
+    """A tensor of a graph of TensorFlow, as far as it is asked."""
+
+    graph = None
+
+    def __init__(self, kind, dtype, sizes=(), content=b"", **values):
+        self.op, self.dtype, self.tensor_content = self, self, content
+        self.type, self.as_numpy_dtype, self.tensor_shape = kind, dtype, self
+        self.dim = [namedtuple("Dim", "size")(size) for size in sizes]
+        for name in ("string", "int64", "int", "float", "double", "bool"):
+            setattr(self, f"{name}_val", values.get(name, []))
+
+    def get_attr(self, name):
+        return {"value": self}[name]
+
+
+@pytest.mark.parametrize(
+    ("tensor", "default"),
+    [
+        (GraphTensor("Const", np.int64, int64=[0]), 0),
+        (GraphTensor("Const", np.int64, [2, 2], int64=[7]), [[7, 7], [7, 7]]),
+        (GraphTensor("Const", np.int64, [3], int64=[7, 8]), [7, 8, 8]),
+        (GraphTensor("Const", np.float32, [2], np.array([1.5, 2], np.float32).tobytes()), [1.5, 2.0]),
+        (GraphTensor("Const", object, [1], string=[b"a"]), [b"a"]),
+        (GraphTensor("Const", np.bool_, bool=[True]), True),
+        (GraphTensor("Const", np.int64, [0]), []),
+    ],
+)
+def test_a_default_may_be_a_constant_of_a_graph(tensor, default):
+    assert FixedLenFeature([], "int64", tensor).default_value == default
+
+
+@pytest.mark.parametrize("tensor", [GraphTensor("Fill", np.int64), GraphTensor("Const", np.float16, [1])])
+def test_a_default_that_is_known_to_the_graph_alone_is_refused(tensor):
+    with pytest.raises(ConfigurationError, match="Write the value itself, as default_value=0"):
+        as_specs({"k": FixedLenFeature([], "int64", tensor)})

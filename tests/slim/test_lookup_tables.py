@@ -32,6 +32,53 @@ def test_numbers_may_be_floats() -> None:
     assert (found.dtype, found.shape, float(found)) == (np.dtype("float64"), (), 0.5)
 
 
+class Dtype:
+    base_dtype = None
+
+
+class Evaluated:
+    """A tensor that has its values."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = np.asarray(values)
+
+    def numpy(self) -> Any:
+        return self.values if self.values.ndim else self.values[()]
+
+
+class Hashed:
+    """A static hash table of TensorFlow, as far as it is asked."""
+
+    key_dtype = Dtype()
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor, self.default_value = tensor, tensor(np.int32(-1))
+
+    def lookup(self, keys: Any) -> Any:
+        raise AttributeError("no tensor")
+
+    def export(self) -> tuple[Any, Any]:
+        return self.tensor(np.array([b"a", "é".encode()], object)), self.tensor(np.array([3, 4], np.int32))
+
+
+def test_a_table_of_tensorflow_is_copied() -> None:
+    found = LookupTable.of(Hashed(Evaluated)).lookup(WORDS)
+    assert (found.dtype, found.tolist()) == (np.dtype("int32"), [[3, 4], [-1, -1]])
+
+
+class Hidden:
+    key_dtype = Dtype()
+
+    def lookup(self, keys: Any) -> Any:
+        raise AttributeError("no tensor")
+
+
+@pytest.mark.parametrize("table", [Hashed(lambda values: object()), Hidden()], ids=["graph", "hidden"])
+def test_a_table_of_tensorflow_that_cannot_be_read_is_refused(table: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"Give slim\.LookupTable"):
+        LookupTable.of(table)
+
+
 def test_without_a_default_other_words_are_an_error() -> None:
     with pytest.raises(ItemError, match=r"The table has no b'b'\. Give a table with a default"):
         LookupTable.of({"a": 1, "é": 2}).lookup(WORDS)

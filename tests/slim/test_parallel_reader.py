@@ -28,6 +28,30 @@ def test_every_record_comes_once_and_is_counted(num_readers, queue, files):
     assert {key for key, value in found if value == b"2:1"} == {f"{files[2]}:19"}
 
 
+def test_the_names_of_operations_are_taken(files):
+    with slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue(), num_readers=1) as reader:
+        assert reader.read(files, name="read").value == ALL[0]
+        assert reader.read_up_to(files, 2, name="read")[1] == ALL[1:3]
+        assert reader.num_records_produced(name="produced") >= 3
+        assert reader.num_work_units_completed(name="completed") <= 3
+
+
+def test_an_interrupt_gives_what_was_read_up_to_it_again(files, monkeypatch):
+    interrupts = iter([False, False, True])
+    key = slim.TFRecordReader.key
+
+    def interrupted(self, path, position):
+        if next(interrupts, False):
+            raise KeyboardInterrupt
+        return key(self, path, position)
+
+    monkeypatch.setattr(slim.TFRecordReader, "key", interrupted)
+    with slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue(), num_readers=1) as reader:
+        with pytest.raises(KeyboardInterrupt):
+            reader.read_up_to(files, 4)
+        assert reader.read_up_to(files, 10)[1] == ALL
+
+
 def test_up_to_so_many_are_read(files):
     with slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue(), num_readers=1) as reader:
         keys, values = reader.read_up_to(files, 4)

@@ -1,5 +1,7 @@
 """What counts as a whole number, wherever one is asked for."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,7 @@ def test_all_arguments_take_the_same_numbers(numbered):
     sizes = {"common_queue_capacity": np.int64(4), "common_queue_min": two, "seed": np.uint8(200)}
     with slim.DatasetDataProvider(dataset, two, None, True, two, **sizes) as provider:
         assert [len(batch["data"]) for batch in provider.batch(np.int64(9))] == [9, 9]
+        assert json.loads(json.dumps(provider.state_dict()))["made_of"]["queue"] == [4, 2]
     with slim.prefetch_queue([[1], [2], [3]], np.int64(4), two) as queue:
         assert queue.dequeue_many(two)[0].tolist() == [1, 2]
     with slim.ParallelReader(slim.TFRecordReader, slim.RandomShuffleQueue(np.int64(4), two), two) as reader:
