@@ -24,7 +24,7 @@ from datasets_core import Dataset, Features, Image, Value, slim
 from datasets_core.records import FixedLenFeature
 
 CLASSES = ("disc", "square", "cross")
-SIDE, BATCH, EPOCHS, RATE = 24, 32, 6, 0.5
+SIDE, BATCH, EPOCHS, RATE = 24, 32, 6, 0.02
 Floats = npt.NDArray[np.float32]
 
 
