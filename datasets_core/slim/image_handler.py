@@ -32,7 +32,8 @@ class Image(ItemHandler):
         channels: 1 for gray, 3 for colours, 4 for colours and opacity; 0 for those that the picture has.
         dtype: of the array: of numpy, its name, or TensorFlow's.
         repeated: the key holds any number of pictures, all of one size: the array has one more dimension.
-        dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`, a hint that is not followed: Pillow is accurate.
+        dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`, a hint that is not followed: Pillow is accurate. So the pixels
+            of a JPEG differ by a few levels from those of TensorFlow, which is fast by default.
 
     Raises:
         ConfigurationError: an argument that has no meaning.

@@ -54,6 +54,9 @@ def decode_picture(data: bytes, channels: int, shape: tuple[int, ...] | None = N
         raise ItemError(f"a {format_} has no {channels} channels", advice=f"Give one of {possible} as channels")
     pillow = needed("PIL.Image", "Decoding images", "datasets_core[vision]")
     try:
+        if format_ == "BMP" and (gray := _bare_gray(data)) is not None:
+            _check_size(pillow, (gray.shape[1], gray.shape[0]), 1, channels, shape)
+            return _with_channels(gray, channels)
         with pillow.open(io.BytesIO(data), formats=(format_,)) as image:
             frames = getattr(image, "n_frames", 1) if format_ in ("GIF", "WEBP") else 1
             _check_size(pillow, image.size, frames, channels, shape)
@@ -142,10 +145,28 @@ def _gray(colours: Pixels) -> Pixels:
 
 def _four_bytes(data: bytes) -> Pixels | None:
     """The pixels of a BMP of four bytes each, whose last one Pillow does not give; None of any other BMP."""
-    start, head, width, height, _, bits, packing = struct.unpack_from("<I4x", data, 10)[:1] + struct.unpack_from(
-        "<IiiHHI", data, 14
-    )
-    if head < 40 or bits != 32 or packing != 0:
+    rows = _rows(data, 4)
+    return None if rows is None else np.ascontiguousarray(rows[..., [2, 1, 0, 3]])
+
+
+def _bare_gray(data: bytes) -> Pixels | None:
+    """The pixels of a BMP of a byte each that names no colours for them, which Pillow does not read; None of any other BMP."""
+    rows = _rows(data, 1)
+    is_bare = rows is not None and struct.unpack_from("<I", data, 10)[0] == 14 + struct.unpack_from("<I", data, 14)[0]
+    return np.ascontiguousarray(rows) if is_bare else None
+
+
+def _rows(data: bytes, size: int) -> Pixels | None:
+    """The bytes of a BMP with so many for each pixel, from its upper row on; None of any other BMP."""
+    if len(data) < 34:
         return None
-    rows = np.frombuffer(data, np.uint8, abs(height) * width * 4, start).reshape(abs(height), width, 4)
-    return np.ascontiguousarray((rows[::-1] if height > 0 else rows)[..., [2, 1, 0, 3]])
+    (start,) = struct.unpack_from("<I", data, 10)
+    head, width, height, _, bits, packing = struct.unpack_from("<IiiHHI", data, 14)
+    if head < 40 or bits != 8 * size or packing != 0 or width < 1 or not height:
+        return None
+    padded = -(-width * size // 4) * 4
+    if len(data) < start + abs(height) * padded:
+        return None
+    rows = np.frombuffer(data, np.uint8, abs(height) * padded, start).reshape(abs(height), padded)
+    pixels = rows[:, : width * size].reshape(abs(height), width, size)
+    return pixels[::-1] if height > 0 else pixels

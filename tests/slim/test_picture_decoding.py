@@ -65,6 +65,17 @@ def test_a_palette_gives_colours_also_in_a_bmp() -> None:
     assert decode_picture(file_of("BMP", "P"), 3).max() > 200
 
 
+@pytest.mark.parametrize("height", [2, -2], ids=["upwards", "downwards"])
+def test_a_bmp_of_bytes_without_colours_for_them_is_gray(height: int) -> None:
+    head = b"BM" + struct.pack("<IIIIiiHHIIiiII", 0, 0, 54, 40, 3, height, 1, 8, 0, 0, 0, 0, 0, 0)
+    upper, lower = ([7, 8, 9], [1, 2, 3]) if height > 0 else ([1, 2, 3], [7, 8, 9])
+    data = head + bytes([1, 2, 3, 0, 7, 8, 9, 0])
+    assert decode_picture(data, 0)[..., 0].tolist() == [upper, lower]
+    assert (decode_picture(data, 3) == decode_picture(data, 0)).all()
+    with pytest.raises(ItemError, match="truncated"):
+        decode_picture(data[:-1], 0)
+
+
 def test_four_bytes_of_a_bmp_are_channels() -> None:
     width = 2
     pixels = bytes(range(16))
