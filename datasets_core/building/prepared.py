@@ -14,6 +14,7 @@ from datasets_core.building import checks
 from datasets_core.building.builder_config import BuilderConfig
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.prepared_folders import the_one, versions_below, whole_builds
+from datasets_core.building.prepared_hub import folder_at_hub, is_at_hub
 from datasets_core.building.prepared_manifest import prepared_manifest
 from datasets_core.building.record_manifest import RecordManifest
 from datasets_core.building.record_reading import RecordReading
@@ -146,8 +147,9 @@ def builder_from_directory(
     The folder may also be one that TensorFlow Datasets prepared, as TFRecord or as Parquet files.
 
     Args:
-        path: the folder, or URL, of one version: in the cache, in a data folder, or an `output_dir`.
-        storage_options: for fsspec.
+        path: the folder, or URL, of one version: in the cache, in a data folder, or an `output_dir`.  One on the Hub is
+            fetched whole, into the hub cache.
+        storage_options: for fsspec; for the Hub a `token`.
         file_format: of several formats in which TensorFlow Datasets put the rows there, the one to read.
 
     Raises:
@@ -168,6 +170,8 @@ def builder_from_directory(
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise ConfigurationError(f"The folder is {path!r}. Give the folder of a prepared dataset.")
     folder = folder_of_dataset(path)
+    if is_at_hub(folder):
+        folder, storage_options = folder_at_hub(folder, storage_options), None
     manifest = prepared_manifest(folder, storage_options, file_format=file_format)
     if manifest is None:
         version = os.path.basename(folder)

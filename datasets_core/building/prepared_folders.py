@@ -223,11 +223,24 @@ def _default_config(home: str, configs: list[str]) -> str | None:
     if files.is_url(home):
         return None
     try:
-        told = json.loads(small_bytes(os.path.join(home, ".config", "metadata.json"), most_bytes=_MOST_BYTES))
-    except (OSError, UnfitFileError, ValueError, RecursionError):
+        name = default_config_in(small_bytes(os.path.join(home, ".config", "metadata.json"), most_bytes=_MOST_BYTES))
+    except (OSError, UnfitFileError):
         return None
-    name = told.get("default_config_name") if isinstance(told, dict) else None
     return name if name in configs else None
+
+
+def default_config_in(told: str | bytes) -> str | None:
+    """The config that TensorFlow Datasets recorded beside those of a dataset as the one that is meant where none is named.
+
+    >>> default_config_in('{"default_config_name": "en"}'), default_config_in("{")
+    ('en', None)
+    """
+    try:
+        found = json.loads(told)
+    except (ValueError, RecursionError):
+        return None
+    name = found.get("default_config_name") if isinstance(found, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _folders(folder: str, storage_options: dict[str, Any] | None) -> list[str]:

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.prepared import ReadOnlyBuilder
-from datasets_core.building.prepared_folders import find_prepared
+from datasets_core.building.prepared_folders import default_config_in, find_prepared
+from datasets_core.building.prepared_hub import fetched_folder
 from datasets_core.building.prepared_manifest import tfds_manifest
 from datasets_core.building.record_manifest import Conversion, RecordManifest, content
 from datasets_core.building.versions import NO_VERSION, Versions
 from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnknownOptionError
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.tfds_description import FEATURES_NAME, parse_tfds_description
-from datasets_core.meta.version import Version
+from datasets_core.meta.tfds_description import FEATURES_NAME, METADATA_NAME, TfdsDescription, parse_tfds_description
+from datasets_core.meta.version import Version, check_pattern
+from datasets_core.resolve.hub_commits import HubCommits
 from datasets_core.resolve.request import DEFAULT, Request
 from datasets_core.store.layout import MANIFEST_NAME
 
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub_listing import HubCommit
+
+logger = logging.getLogger(__name__)
+
 _LISTED = 10
+_MOST_LEVELS = 3  # dataset, config and version
 _MOST_ENTRIES = 1 << 12
 
 
@@ -95,6 +105,87 @@ def records_source(request: Request, folder: str) -> RecordsSource | None:
     if found is None or not isinstance(found.manifest, RecordManifest):
         return None
     return RecordsSource(request, found.folder, found.manifest)
+
+
+def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit) -> RecordsSource | None:
+    """What TensorFlow Datasets prepared in a repository, or in a folder of it (`data_dir`), fetched into the hub cache.
+
+    What stands where is told as for a folder of this disk, by the listing: only the one version is fetched, all of it.
+
+    Args:
+        request: with data files of the user's own it is another dataset.
+        commits: what is known of repositories.
+        commit: what the repository holds.
+
+    Raises:
+        ManifestError, FileFormatError: as `tfds_manifest`.
+        UnknownConfigError: there are several configs, and none is asked for; or another one.
+        ConfigurationError: several datasets stand there.
+        DownloadError, OfflineError: a file cannot be fetched.
+    """
+    inner = (request.data_dir or "").strip("/")
+    if request.data_files is not None or files.is_url(inner):
+        return None
+    found = _described_in(commits, commit, inner)
+    if not found:
+        return None
+    place = commit.url(inner)
+    homes = {above for above, _ in (_home_of(folder, told) for folder, told in found.items())}
+    if inner in found:
+        folder = inner
+    elif homes != {inner}:
+        listed = ", ".join(commit.url(home) for home in sorted(homes)[:_LISTED])
+        raise ConfigurationError(
+            f"{place} is no folder of one dataset that TensorFlow Datasets prepared. "
+            f"Load one of those in it: load_dataset(URL) with {listed}."
+        )
+    else:
+        folder = _picked(request, commits, commit, inner, found)
+    logger.info("%s is fetched whole, into the hub cache: rows are read from there.", commit.url(folder))
+    local = fetched_folder(commits.hub, commit, folder)
+    manifest = tfds_manifest(local)
+    return None if manifest is None else RecordsSource(request, local, manifest)
+
+
+def _described_in(commits: HubCommits, commit: HubCommit, inner: str) -> dict[str, TfdsDescription]:
+    """The folders of versions in a folder of a repository, at most three below it, with what is said of them."""
+    root = f"{inner}/" if inner else ""
+    found = {}
+    for path in commit.files:
+        folder, _, name = path.rpartition("/")
+        if name != FEATURES_NAME or not path.startswith(root):
+            continue
+        below = path[len(root) :].split("/")[:-1]
+        if len(below) > _MOST_LEVELS or (below and not Version.is_valid(below[-1])):
+            continue
+        beside = f"{folder}/{MANIFEST_NAME}" if folder else MANIFEST_NAME
+        text = commits.read(commit, beside)
+        told = None if text is None else parse_tfds_description(text.encode(), path=commit.url(beside))
+        if told is not None and "splits" in told.stored:
+            found[folder] = told
+    return found
+
+
+def _home_of(folder: str, told: TfdsDescription) -> tuple[str, str]:
+    """The folder of the dataset whose version a folder is, and its config."""
+    above = folder.rpartition("/")[0]
+    home, _, name = above.rpartition("/")
+    return (home, name) if told.config is not None and name == told.config else (above, "")
+
+
+def _picked(request: Request, commits: HubCommits, commit: HubCommit, inner: str, found: dict[str, TfdsDescription]) -> str:
+    """The folder of the highest version of the config that is asked for."""
+    asked, configs = request.name, sorted({told.config or DEFAULT for told in found.values()})
+    if asked is None and len(configs) > 1:
+        text = commits.read(commit, f"{inner}/.config/{METADATA_NAME}".lstrip("/"))
+        asked = default_config_in(text or "{}")
+    config = asked or (configs[0] if len(configs) == 1 else None)
+    if config not in configs:
+        raise UnknownConfigError(asked, dataset=request.path, known=configs)
+    folders = [folder for folder, told in found.items() if (told.config or DEFAULT) == config]
+    versions = {Version(folder.rpartition("/")[2]): folder for folder in folders}
+    wanted = check_pattern("*.*.*" if request.version is None else request.version)
+    return versions[max(filter(lambda version: version.match(wanted), versions), default=max(versions))]
 
 
 def _is_home(folder: str) -> bool:

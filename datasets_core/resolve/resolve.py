@@ -154,9 +154,15 @@ def _repository(request: Request, commits: HubCommits, commit: HubCommit) -> Sou
             if (built := _built_of_hub(request, commit.repo_id, commit.sha)) is not None:
                 return built
             raise
-    from datasets_core.resolve.hub_source import HubSource  # reads cards, which other kinds do without
+    return _hub_folder(request, commits, commit)
 
-    return HubSource.of(request, commits, commit)
+
+def _hub_folder(request: Request, commits: HubCommits, commit: HubCommit) -> Source:
+    """A repository of data files, or a folder of it."""
+    from datasets_core.resolve.hub_source import HubSource  # reads cards, which other kinds do without
+    from datasets_core.resolve.records_source import hub_records_source
+
+    return hub_records_source(request, commits, commit) or HubSource.of(request, commits, commit)
 
 
 def _built_of_hub(request: Request, repo_id: str, revision: str | None) -> Source | None:
@@ -194,11 +200,9 @@ def _source_at_hub_url(request: Request) -> Source:
         return _repository(request, commits, commit)
     if place.path in commit.files:
         return file_source(request, commit.url(place.path), commits)
-    from datasets_core.resolve.hub_source import HubSource
-
     if request.data_dir is not None:
         raise ConfigurationError(f"{request.path!r} names a folder, and data_dir={request.data_dir!r} another. Say it once.")
-    return HubSource.of(replace(request, data_dir=place.path), commits, commit)
+    return _hub_folder(replace(request, data_dir=place.path), commits, commit)
 
 
 def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:

@@ -7,14 +7,15 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from datasets_core import files
 from datasets_core.building.prepared import ReadOnlyBuilder
 from datasets_core.building.prepared import builder_from_directory as opened_directory
 from datasets_core.building.prepared_folders import find_prepared, versions_below
+from datasets_core.building.prepared_hub import is_at_hub
 from datasets_core.building.prepared_manifest import tfds_manifest
 from datasets_core.building.soundness import check_whole
 from datasets_core.building.versions import is_pattern
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownVersionError
-from datasets_core.files import is_url
 from datasets_core.meta.builder_name import BuilderName, parse_builder_name
 from datasets_core.meta.naming import script_in
 from datasets_core.meta.version import Version
@@ -141,6 +142,11 @@ def builder(
         return _at_path(os.fspath(name), data_dir, builder_kwargs)
     asked = _in_no_namespace(parse_builder_name(name, builder_kwargs))
     root = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
+    if is_at_hub(root):
+        raise ConfigurationError(
+            f"data_dir is {root!r}, and the Hub is no folder of datasets. "
+            f"Open the one version: tfds.builder_from_directory({files.join(root, asked.name, '<version>')!r})."
+        )
     cls: Any = registered(asked.name)
     config, version = asked.kwargs.get("config"), asked.kwargs.get("version")
     if cls is not None:
@@ -200,11 +206,11 @@ def _not_found(name: str, root: str, version: str | Version | None) -> DatasetNo
 
 
 def _is_path(name: Any) -> bool:
-    return isinstance(name, str) and (name.endswith(".py") or name.startswith((".", "~", os.sep)) or is_url(name))
+    return isinstance(name, str) and (name.endswith(".py") or name.startswith((".", "~", os.sep)) or files.is_url(name))
 
 
 def _at_path(path: str, data_dir: str | os.PathLike[str] | None, kwargs: dict[str, Any]) -> SplitReading:
-    local = path if is_url(path) else os.path.abspath(os.path.expanduser(path))
+    local = path if files.is_url(path) else os.path.abspath(os.path.expanduser(path))
     script = local if local.endswith(".py") else script_in(local)
     if script is None:
         return builder_from_directory(local)

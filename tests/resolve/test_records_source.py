@@ -1,9 +1,10 @@
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from datasets_core import get_dataset_config_names, get_dataset_split_names, load_dataset, load_dataset_builder
+from datasets_core import config, get_dataset_config_names, get_dataset_split_names, load_dataset, load_dataset_builder
 from datasets_core.errors import ConfigurationError, UnknownConfigError, UnknownOptionError, UnknownVersionError
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
@@ -55,16 +56,16 @@ def test_a_folder_of_several_datasets_is_refused_and_they_are_listed(tmp_path: P
     shutil.copytree(GOLDEN / "parts", tmp_path / "parts")
     for version in ("1.0.0", "1.10.0"):
         shutil.copytree(GOLDEN / "ordered" / "1.0.0", tmp_path / "ordered" / version)
-    for config in (None, "ordered", "nope"):
+    for name in (None, "ordered", "nope"):
         with pytest.raises(ConfigurationError, match=r"holds 2 datasets .*ordered \(1\.10\.0, 1\.0\.0\)") as caught:
-            load_dataset(str(tmp_path), config)
+            load_dataset(str(tmp_path), name)
         assert "parts (en, fr)" in str(caught.value)
     assert load_dataset_builder(str(tmp_path), data_dir="ordered").cache_dir.endswith("1.10.0")
 
 
 def test_configs_are_known_without_the_record_of_their_default(tmp_path: Path) -> None:
-    for config in ("en", "fr"):
-        shutil.copytree(GOLDEN / "parts" / config, tmp_path / "parts" / config)
+    for name in ("en", "fr"):
+        shutil.copytree(GOLDEN / "parts" / name, tmp_path / "parts" / name)
     for asked in ("zz", None):
         with pytest.raises(UnknownConfigError, match=r"Configs: 'en', 'fr'"):
             load_dataset(str(tmp_path / "parts"), asked)
@@ -76,3 +77,49 @@ def test_a_broken_version_hides_no_good_one(tmp_path: Path) -> None:
         shutil.copytree(GOLDEN / "parts" / "en" / "1.2.0", tmp_path / "parts" / "en" / version)
     (tmp_path / "parts" / "en" / "1.1.0" / "dataset_info.json").write_text("{")
     assert load_dataset_builder(str(tmp_path / "parts"), "en").cache_dir.endswith("1.0.0")
+
+
+def hub_files(name: str, root: str = "") -> dict[str, bytes]:
+    paths = (path for path in (GOLDEN / name).rglob("*") if path.is_file())
+    return {root + path.relative_to(GOLDEN / name).as_posix(): path.read_bytes() for path in paths}
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "config_name", "told"),
+    [
+        ("org/set", "", "en", {}),
+        ("org/set", "", None, {}),
+        ("org/set", "deep/parts/", "fr", {"data_dir": "deep/parts"}),
+        ("hf://datasets/org/set/parts/en/1.2.0", "parts/", None, {}),
+        ("hf://datasets/org/set/parts", "parts/", "en", {"version": "1.*.*"}),
+    ],
+)
+def test_a_repository_has_the_rows_of_the_folder(hub: Any, path: str, root: str, config_name: str | None, told: Any) -> None:
+    hub.repo("org/set", {**hub_files("parts", root), "README.md": b"# Parts"})
+    local = str(GOLDEN / "parts/en/1.2.0") if path.endswith("1.2.0") else PARTS
+    same = load_dataset(local, config_name, streaming=True)
+    found = load_dataset(path, config_name, streaming=True, **told)
+    assert list(found) == list(same) and found["train"].features == same["train"].features
+    for split in same:
+        assert list(found[split]) == list(same[split])
+    assert load_dataset(path, config_name, split="test", **told)[:] == load_dataset(local, config_name, split="test")[:]
+
+
+def test_a_repository_of_several_datasets_is_refused_and_they_are_listed(hub: Any) -> None:
+    hub.repo("org/set", hub_files("parts", "parts/") | hub_files("labels", "labels/"))
+    with pytest.raises(ConfigurationError, match=r"load_dataset\(URL\) with hf://\S+/labels, hf://\S+/parts\."):
+        load_dataset("org/set")
+    with pytest.raises(UnknownConfigError, match=r"'zz' is no config of .* Configs: 'en', 'fr'"):
+        load_dataset("hf://datasets/org/set/parts", "zz")
+
+
+def test_only_the_version_that_is_read_is_fetched_and_then_it_is_here(hub: Any) -> None:
+    hub.repo("org/set", hub_files("parts"))
+    load_dataset_builder("org/set", "fr")
+    fetched = {request.name for request in hub.of("resolve")}
+    assert not any(name.startswith("en/") and "tfrecord" in name for name in fetched)
+    hub.requests.clear()
+    with config.using(offline=True):
+        assert load_dataset_builder("org/set", "fr").info.config_name == "fr"
+    with pytest.raises(UnknownVersionError, match=r"9\.0\.0"):
+        load_dataset_builder("org/set", "fr", version="9.0.0")
