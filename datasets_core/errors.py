@@ -177,7 +177,7 @@ class EmptySplitError(DatasetsCoreError, ValueError):
 
     def __init__(self, spec: str, *, dataset: str) -> None:
         self.spec, self.dataset = spec, dataset
-        super().__init__(f"Split {spec!r} of {dataset} corresponds to no rows. Ask for some, or leave read_config= out.")
+        super().__init__(f"Split {spec!r} of {dataset} corresponds to no rows. Ask for some.")
 
 
 class OutOfRangeError(DatasetsCoreError, EOFError):

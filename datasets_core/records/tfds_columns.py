@@ -2,7 +2,8 @@
 
 A feature has the key `outer/inner`.  In more than one list its values stand under `…/ragged_flat_values`, and the lengths of
 the lists below the first under `…/ragged_row_lengths_0` and so on.  An array of which several sizes vary has them under
-`…/shape`, and its values under `…/value`.
+`…/shape`, and its values under `…/value`.  A list of no items does not tell the sizes of what it would hold: an array of shape
+(0, 3), of which both sizes vary, is read as one of shape (0, 0).
 """
 
 from __future__ import annotations

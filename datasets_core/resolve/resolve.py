@@ -241,7 +241,8 @@ def _source_at_url(request: Request) -> Source:
         )
     if files.is_http(url) or "::" in url:
         raise DatasetNotFoundError(
-            f"{url} names no data file of a known format. Name the format: load_dataset('csv', data_files={url!r})."
+            f"{url} names no data file of a known format. Name the format, load_dataset('csv', data_files={url!r}); "
+            f"a folder that stands prepared opens by builder_from_directory({url!r})."
         )
     folder = url.rstrip("/")
     if not files.is_url(folder):

@@ -33,7 +33,7 @@ class PreparedBuilder(SplitReading, ReadOnlyBuilder):
     def of(cls, builder: ReadOnlyBuilder) -> PreparedBuilder:
         """The same, with the verbs of TFDS."""
         made = cls(builder.cache_dir, builder.prepared, builder.storage_options)
-        made.info.data_dir = made.cache_dir
+        made.info.data_dir, made.info.file_format = made.cache_dir, builder.prepared.file_format
         return made
 
     def _found(self) -> Manifest | None:

@@ -109,6 +109,7 @@ class DatasetInfo(LibraryInfo):
     metadata: Any
     redistribution_info: dict[str, str] | None
     data_dir: str | None
+    file_format: str | None
 
     def __init__(
         self,
@@ -139,6 +140,7 @@ class DatasetInfo(LibraryInfo):
         )
         self.supervised_keys = _keys(supervised_keys)
         self.metadata, self.redistribution_info, self.data_dir = metadata, redistribution_info, None
+        self.file_format = None
 
     @classmethod
     def of(cls, info: LibraryInfo, *, known: DatasetInfo | None = None, data_dir: str | None = None) -> DatasetInfo:
@@ -150,7 +152,7 @@ class DatasetInfo(LibraryInfo):
             data_dir: where the dataset stands, or will.
         """
         made = cls.__new__(cls)
-        made.metadata = made.redistribution_info = None
+        made.metadata = made.redistribution_info = made.file_format = None
         vars(made).update(vars(info.copy()))
         made.data_dir = data_dir
         if made.features is not None:
@@ -163,12 +165,20 @@ class DatasetInfo(LibraryInfo):
                 setattr(made, name, _tuples(told[name]) if name == "supervised_keys" else told[name])
             if known is not None and getattr(made, name) is None:
                 setattr(made, name, getattr(known, name))
+        if known is not None and made.file_format is None:
+            made.file_format = known.file_format
         return made
 
     @property
     def name(self) -> str:
         """The name of the dataset."""
         return str(self.dataset_name or self.builder_name or "")
+
+    @property
+    def config_description(self) -> str | None:
+        """What TensorFlow Datasets recorded of the config for people."""
+        told = self.further.get("config_description") if isinstance(self.further, dict) else None
+        return None if told is None else str(told)
 
     @property
     def initialized(self) -> bool:

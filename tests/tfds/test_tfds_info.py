@@ -2,10 +2,13 @@
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from datasets_core import tfds
 from datasets_core.tfds.tfds_info import DatasetInfo, text_beside
+
+GOLDEN = Path(__file__).parent / "golden"
 
 
 def test_texts_are_trimmed_and_keys_compare_with_tuples() -> None:
@@ -59,3 +62,9 @@ def test_a_translation_may_be_all_columns(data_dir: str) -> None:
 
     (pair,) = tfds.load("translated", split="train", data_dir=data_dir, as_supervised=True)
     assert pair == ("yes", "oui")
+
+
+def test_what_tensorflow_datasets_recorded_of_a_folder_is_shown() -> None:
+    info = tfds.builder_from_directory(GOLDEN / "parts" / "en" / "1.2.0").info
+    assert (info.file_format, info.config_description, info.copy().file_format) == ("tfrecord", "the en one", "tfrecord")
+    assert (DatasetInfo(features={"x": "int64"}).file_format, DatasetInfo().config_description) == (None, None)
