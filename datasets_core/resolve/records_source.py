@@ -21,6 +21,7 @@ from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfi
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.tfds_description import FEATURES_NAME, METADATA_NAME, TfdsDescription, parse_tfds_description
 from datasets_core.meta.version import Version, check_pattern
+from datasets_core.resolve.folder import read_folder_card
 from datasets_core.resolve.hub_commits import HubCommits
 from datasets_core.resolve.request import DEFAULT, Request
 from datasets_core.store.layout import MANIFEST_NAME
@@ -133,6 +134,8 @@ def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit)
     homes = {above for above, _ in (_home_of(folder, told) for folder, told in found.items())}
     if inner in found:
         folder = inner
+    elif homes != {inner} and _is_told(request, commits, commit):
+        return None
     elif homes != {inner}:
         listed = ", ".join(commit.url(home) for home in sorted(homes)[:_LISTED])
         raise ConfigurationError(
@@ -145,6 +148,13 @@ def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit)
     local = fetched_folder(commits.hub, commit, folder)
     manifest = tfds_manifest(local)
     return None if manifest is None else RecordsSource(request, local, manifest)
+
+
+def _is_told(request: Request, commits: HubCommits, commit: HubCommit) -> bool:
+    """Whether the card of a repository says which data files are to be read."""
+    from datasets_core.resolve.hub_source import HubSource  # reads cards, which most repositories of records do without
+
+    return bool(HubSource.of(request, commits, commit).card.configs)
 
 
 def _described_in(commits: HubCommits, commit: HubCommit, inner: str) -> dict[str, TfdsDescription]:
@@ -206,7 +216,7 @@ def _is_home(folder: str) -> bool:
         if config is not None
         or (os.path.isdir(os.path.join(folder, child, ".config")) and _is_home(os.path.join(folder, child)))
     ]
-    if not datasets:
+    if not datasets or read_folder_card(folder).configs:  # whose author says what is to be read
         return False
     listed = [_shown(os.path.join(folder, child)) for child in datasets[:_LISTED]] + ["…"] * (len(datasets) > _LISTED)
     raise ConfigurationError(

@@ -123,3 +123,14 @@ def test_only_the_version_that_is_read_is_fetched_and_then_it_is_here(hub: Any) 
         assert load_dataset_builder("org/set", "fr").info.config_name == "fr"
     with pytest.raises(UnknownVersionError, match=r"9\.0\.0"):
         load_dataset_builder("org/set", "fr", version="9.0.0")
+
+
+def test_beside_several_datasets_the_card_says_what_is_read(hub: Any, tmp_path: Path) -> None:
+    card = b"---\nconfigs:\n- config_name: default\n  data_files: rows/*.csv\n---\n"
+    contents = {**hub_files("parts", "parts/"), "README.md": card, "rows/a.csv": b"a\n1\n"}
+    hub.repo("org/set", contents)
+    for path, content in contents.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    for place in ("org/set", str(tmp_path)):
+        assert load_dataset(place, split="train")[:] == {"a": [1]}

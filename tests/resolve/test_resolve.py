@@ -70,7 +70,7 @@ def test_a_url_as_the_path() -> None:
 def test_a_url_of_no_known_format_asks_for_one(url: str) -> None:
     with pytest.raises(
         DatasetNotFoundError,
-        match=r"names no data file of a known format\. Name the format.*; a folder that stands prepared opens by builder_from_directory\('",
+        match=r"of a known format\. Name the format.*; a folder that stands prepared opens by builder_from_directory\('",
     ):
         resolve(Request(url))
 
