@@ -42,7 +42,8 @@ class DatasetDataProvider(DataProvider):
     one is given by chance while more than `common_queue_min` are in it.  The order follows from the files, the arguments and
     the seed, not from how fast anything is.
 
-    Threads begin with the first sample; `close`, or the end of a `with` block, ends them.
+    Threads begin with the first sample; `close`, or the end of a `with` block, ends them.  A provider that was interrupted, as
+    by Ctrl-C, can go on: no more is lost than the sample, or the batch, that was just being handed over.
 
     Args:
         dataset: a `slim.Dataset`, or anything that has its attributes.
@@ -124,7 +125,7 @@ class DatasetDataProvider(DataProvider):
 
     def _forget(self) -> None:
         self._sample_bytes = _CHUNK_BYTES // 64
-        self._asked: tuple[str, ...] = ()
+        self._asked: tuple[str, ...] | None = None
         self._names: list[str] = []
         self._decoded: Iterator[Sample] | None = None  # those from a place in the stream's chunk on
         self._run = self._place = 0
@@ -166,9 +167,11 @@ class DatasetDataProvider(DataProvider):
 
     def _ask(self, items: tuple[str, ...]) -> None:
         """Be asked for other items than before."""
-        self._asked, self._has_key = items, self._record_key is not None and self._record_key in items
+        self._asked = None  # should an interrupt come
+        self._has_key = self._record_key is not None and self._record_key in items
         self._names = [item for item in items if item != self._record_key]
         self._decoded, self._run = None, 0
+        self._asked = items
 
     def _take_chunk(self) -> None:
         stream = self._stream

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,48 @@ def golden_folder(readers_golden, tmp_path):
     for name, data in readers_golden["files"].items():
         (tmp_path / name).write_bytes(base64.b64decode(data))
     return tmp_path
+
+
+SLIM = slim.__file__.removesuffix("__init__.py")
+
+
+class Interrupts:
+    """A block in which `KeyboardInterrupt` comes before a line of slim, in this thread: that of a number, counted from 0.
+
+    Lines to which the code goes back do not count: a block of a lock ends with its first line, and is not interrupted there.
+    """
+
+    def __init__(self, at):
+        self.at, self.count = at, 0
+
+    def __enter__(self):
+        self.before = sys.gettrace()
+        sys.settrace(self)
+
+    def __exit__(self, *_):
+        sys.settrace(self.before)
+
+    def __call__(self, frame, event, _):
+        if not frame.f_code.co_filename.startswith(SLIM):
+            return None
+        last = 0
+
+        def lines(frame, event, _):
+            nonlocal last
+            is_new, last = event == "line" and frame.f_lineno > last, frame.f_lineno
+            self.count += is_new
+            if is_new and self.count > self.at >= 0:
+                self.at = -1
+                raise KeyboardInterrupt
+            return lines
+
+        return lines
+
+
+@pytest.fixture(scope="session")
+def interrupts():
+    """Makes blocks that are interrupted."""
+    return Interrupts
 
 
 class Whole(slim.DataDecoder):

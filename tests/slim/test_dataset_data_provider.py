@@ -414,6 +414,29 @@ def test_samples_that_make_no_batch_are_given_again(tmp_path, format):
     assert found == [[[0, 1], [0, 0], [0, 0]], [[0, 1], [0, 0], [0, 0]], [[0, 1]]]
 
 
+def test_an_interrupt_loses_no_more_than_the_sample_that_is_handed_over(numbered, interrupts):
+    dataset = numbered(4, 3)
+
+    def run(block):
+        found, lost = [], 0
+        with slim.DatasetDataProvider(dataset, 2, None, True, 1, 4, 2, seed=1) as provider:
+            while True:
+                try:
+                    with block:
+                        found.append(provider.get(["data"] if len(found) % 2 else ["length", "data"])[-1])
+                except KeyboardInterrupt:
+                    lost = provider.state_dict()["num_given"] - len(found)
+                except OutOfRangeError:
+                    return found, lost
+
+    none = interrupts(-1)
+    whole, _ = run(none)
+    for line in range(0, none.count, 11):
+        found, lost = run(interrupts(line))
+        assert found == [sample for sample in whole if sample in found]
+        assert lost == len(whole) - len(found) <= 1
+
+
 def test_an_interrupted_batch_gives_its_samples_again(whole, monkeypatch):
     dataset, interrupted = slim.Dataset(["x"], NoKeyOf1, whole, 5, {}), []
 

@@ -208,43 +208,14 @@ def test_nothing_comes_of_what_is_closed():
         samples.next_chunk(1)
 
 
-class Interrupts:
-    """Raises `KeyboardInterrupt` before a line of slim, in this thread: the one of a number, counted from 0.
-
-    Lines to which the code goes back do not count: a block of a lock ends with its first line, and is not interrupted there.
-    """
-
-    def __init__(self, at):
-        self.at, self.count = at, 0
-
-    def __call__(self, frame, event, _):
-        if "/slim/" not in frame.f_code.co_filename.replace(os.sep, "/") or frame.f_code.co_filename == __file__:
-            return None
-        last = 0
-
-        def lines(frame, event, _):
-            nonlocal last
-            is_new, last = event == "line" and frame.f_lineno > last, frame.f_lineno
-            self.count += is_new
-            if is_new and self.count > self.at >= 0:
-                self.at = -1
-                raise KeyboardInterrupt
-            return lines
-
-        return lines
-
-
-def interrupted_at(line, samples):
-    """What a stream gives that is interrupted there, and how many lines there were."""
-    found, before, interrupts = [], sys.gettrace(), Interrupts(line)
+def interrupted(samples, interrupts):
+    """What a stream gives that is interrupted."""
+    found = []
     while True:
         try:
             if samples.is_due:
-                sys.settrace(interrupts)
-                try:
+                with interrupts:
                     samples.next_chunk(5)
-                finally:
-                    sys.settrace(before)
             found.append(samples.chunk[samples.at].payload)
             samples.at += 1
         except KeyboardInterrupt:
@@ -252,18 +223,18 @@ def interrupted_at(line, samples):
             assert standing["num_given"] == len(found)
             samples._check(standing)
         except OutOfRangeError:
-            return found, interrupts.count
+            return found
 
 
 @pytest.mark.parametrize("seed", [None, 7])
-def test_an_interrupt_between_any_two_steps_loses_nothing(seed):
+def test_an_interrupt_between_any_two_steps_loses_nothing(seed, interrupts):
     made = {"readers": 2, "epochs": 2, "seed": seed}
     files = ["a-4", "b-3", "c-0"]
-    whole, count = interrupted_at(-1, stream(files, **made))
-    assert len(whole) == 14
-    for line in range(0, count, 5):
+    whole, none = given_by(stream(files, **made)), interrupts(-1)
+    assert interrupted(stream(files, **made), none) == whole
+    for line in range(0, none.count, 13):
         samples = stream(files, **made)
-        assert interrupted_at(line, samples)[0] == whole
+        assert interrupted(samples, interrupts(line)) == whole
         samples.close()
 
 
