@@ -415,7 +415,7 @@ def test_samples_that_make_no_batch_are_given_again(tmp_path, format):
 
 
 def test_an_interrupt_loses_no_more_than_the_sample_that_is_handed_over(numbered, interrupts):
-    dataset = numbered(4, 3)
+    dataset = numbered(2, 1)
 
     def run(block):
         found, lost = [], 0
@@ -431,7 +431,7 @@ def test_an_interrupt_loses_no_more_than_the_sample_that_is_handed_over(numbered
 
     none = interrupts(-1)
     whole, _ = run(none)
-    for line in range(0, none.count, 11):
+    for line in range(0, none.count, 2):
         found, lost = run(interrupts(line))
         assert found == [sample for sample in whole if sample in found]
         assert lost == len(whole) - len(found) <= 1
