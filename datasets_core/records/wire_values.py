@@ -51,6 +51,11 @@ class SequenceColumn:
         present: the records that name the feature list.
         without_kind: the steps that have no list of this kind: an empty feature, or (in a record that stands under several
             kinds) one of another kind. They have no values here.
+
+    >>> at = [np.array(places, np.int64) for places in ([0, 2, 3], [0, 2])]
+    >>> which = np.array([True]), np.array([False, False])
+    >>> SequenceColumn(pa.array([1, 2, 3]), *at, *which).lists.to_pylist()
+    [[[1, 2], [3]]]
     """
 
     values: pa.Array
