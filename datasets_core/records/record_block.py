@@ -14,7 +14,7 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RecordBlock:
     """Consecutive records of one file, none of which is copied.
 
@@ -25,9 +25,9 @@ class RecordBlock:
         name: the file, as messages name it.
         offset: the byte of the file, once it is decompressed, at which `data` begins.
 
-    >>> block = RecordBlock.of([b"one", b"three"])
-    >>> len(block), list(block), block[1:].first
-    (2, [b'one', b'three'], 1)
+    >>> block = RecordBlock.of([b"one", b"three"], name="a.tfrecord")
+    >>> block, list(block), block[1:].first
+    (RecordBlock(2 records of a.tfrecord from number 0 on, 8 bytes), [b'one', b'three'], 1)
     """
 
     data: bytes
@@ -49,6 +49,9 @@ class RecordBlock:
         stops = np.cumsum(np.fromiter(map(len, records), np.int64, len(records)), dtype=np.int64)
         starts = np.concatenate([np.zeros(1, np.int64), stops[:-1]]) if len(records) else stops
         return cls(b"".join(records), starts, stops, first, name)
+
+    def __repr__(self) -> str:
+        return f"RecordBlock({len(self):,} records of {self.name} from number {self.first:,} on, {self.num_bytes:,} bytes)"
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -37,7 +37,7 @@ _REFUSED = (401, 403)
 _REFUSALS = frozenset({"PermissionError", "PermissionDeniedError", "UnauthenticatedError"})  # of stores
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RecordIndex:
     """Where the records of a file stand.
 
@@ -49,8 +49,8 @@ class RecordIndex:
         version: of the file of this disk that it was made from; it is not written along.
 
     >>> index = RecordIndex(np.array([0, 19]), np.array([19, 16]))
-    >>> len(index), index.num_bytes, index.bytes_of(1, 2)
-    (2, 35, (19, 35))
+    >>> index, len(index), index.bytes_of(1, 2)
+    (RecordIndex(2 records, 35 bytes), 2, (19, 35))
     """
 
     offsets: Ints
@@ -58,6 +58,9 @@ class RecordIndex:
     name: str = "the index"
     is_plain: bool = field(default=True, kw_only=True)
     version: FileVersion | None = field(default=None, kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"RecordIndex({len(self):,} records, {self.num_bytes:,} bytes)"
 
     def __len__(self) -> int:
         return len(self.offsets)
