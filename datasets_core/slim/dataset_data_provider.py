@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError, OutOfRangeError
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError, OutOfRangeError, UnknownFeatureError
 from datasets_core.records.record_block import RecordBlock
 from datasets_core.redact import redact
 from datasets_core.slim.data_decoder import method_of
@@ -198,10 +198,12 @@ class DatasetDataProvider(DataProvider):
             (sample,) = self._decode_block(_payloads([entry], name=path, first=entry.number), self._names)
         except Exception as error:
             self._stream.at += 1
+            if isinstance(error, (ConfigurationError, UnknownFeatureError)):  # of the decoder, whatever the sample
+                raise
             if isinstance(error, DatasetsCoreError) and path in str(error):
                 raise
             key = shown_key(self._stream.reader, entry.origin.path, entry.position)
-            reason = f"sample {key} cannot be decoded: {error}"
+            reason = f"sample {key} cannot be decoded: {str(error).rstrip('.')}"
             raise FileFormatError(path, reason, advice="Mend the sample, or the decoder") from error
         return sample
 

@@ -19,6 +19,7 @@ from datasets_core.errors import (
     FileFormatError,
     OutOfRangeError,
     StreamStateError,
+    UnknownFeatureError,
     UnknownItemError,
 )
 
@@ -535,3 +536,13 @@ def test_a_provider_that_is_pickled_goes_on_where_it_stood(tmp_path):
             provider.get(["a"])
         with pickle.loads(pickle.dumps(provider)) as copy:
             assert [sample["a"] for sample in copy] == [sample["a"] for sample in provider]
+
+
+def test_a_decoder_that_fits_no_sample_is_told_as_the_decoder(tmp_path: Path) -> None:
+    with records.TFRecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write(records.encode_example({"a": 1}))
+    decoder = slim.TFExampleDecoder({"a": records.FixedLenFeature([], "int64")}, {"b": slim.Tensor("b")})
+    dataset = slim.Dataset(str(tmp_path / "a.tfrecord"), slim.TFRecordReader, decoder, 1, {})
+    with slim.DatasetDataProvider(dataset, shuffle=False) as provider:
+        with pytest.raises(UnknownFeatureError, match=r"the key 'b', of which no spec tells"):
+            provider.get(["b"])
