@@ -22,6 +22,7 @@ _ONES = 0xFFFFFFFF
 _MASK_DELTA = 0xA282EAD8
 _PIECE = 64  # bytes of a lane
 _MOST_LANES = 1 << 15  # at the same time: 2 MB of data, and as much again of what is computed
+_DIGIT_BITS = 4  # by which counts of zeros are taken apart: 16 tables of 4 KB are a digit's
 _SHORT = 4096  # bytes up to which a loop in Python is faster than numpy
 
 
@@ -80,10 +81,7 @@ def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Words:
     np.True_
     """
     low, high = (lengths & np.uint64(_ONES)).astype(np.uint32), (lengths >> np.uint64(32)).astype(np.uint32)
-    t0, t1, t2, t3 = _word_tables()
-    low ^= np.uint32(_ONES)
-    crc = t3[low & 0xFFFF] ^ t2[low >> 16]
-    crc ^= t1[high & 0xFFFF] ^ t0[high >> 16] if high.any() else t1[0] ^ t0[0]
+    crc = following(low ^ np.uint32(_ONES), high)
     return _masked(crc ^ np.uint32(_ONES))
 
 
@@ -156,36 +154,40 @@ def _word_tables() -> tuple[Words, Words, Words, Words]:
     return found[1], found[3], found[5], found[7]
 
 
-@cache
-def _move_tables(power: int) -> tuple[Words, Words]:
-    """What the low and the high half of a state become by 2 ** `power` bytes of zeros."""
-    if power == 1:
-        words = np.arange(1 << 16, dtype=np.uint32)
-        return _word_tables()[0], words  # two zeros: the low half leaves, the high half moves down
-    if power == 0:
-        table = np.array(_byte_table(), np.uint32)
-        words = np.arange(1 << 16, dtype=np.uint32)
-        return table[words & 255] ^ words >> np.uint32(8), words << np.uint32(8)
-    before = _move_tables(power - 1)
-    low, high = before
-    return _moved_by(low, before), _moved_by(high, before)
+def moved(states: Words, counts: Ints) -> Words:
+    """The states after so many bytes of zeros each.
+
+    >>> int(moved(np.array([crc32c(b"one")], np.uint32), np.array([3]))[0]) ^ crc32c(b"two") == crc32c(b"onetwo")
+    True
+    """
+    place, most = 0, int(counts.max(initial=0))
+    while most >> _DIGIT_BITS * place:
+        states = _by_table(_digit_table(place), states, (counts >> _DIGIT_BITS * place & 15) << 10)
+        place += 1
+    return states
 
 
-def _moved_by(states: Words, tables: tuple[Words, Words]) -> Words:
-    low, high = tables
-    found: Words = low[states & 0xFFFF] ^ high[states >> 16]
+def _by_table(table: Words, states: Words, first: Ints | int = 0) -> Words:
+    """What states become by a table of what each value of each of their four bytes becomes; `first`: where it begins."""
+    wide = states.astype(np.int64)
+    found: Words = table[first + (wide & 255)] ^ table[first + 256 + (wide >> 8 & 255)]
+    found ^= table[first + 512 + (wide >> 16 & 255)] ^ table[first + 768 + (wide >> 24)]
     return found
 
 
-def moved(states: Words, counts: Ints) -> Words:
-    """The states after so many bytes of zeros each; `states` is changed."""
-    power, most = 0, int(counts.max(initial=0))
-    while most >> power:
-        chosen = np.flatnonzero(counts >> power & 1)
-        if len(chosen):
-            states[chosen] = _moved_by(states[chosen], _move_tables(power))
-        power += 1
-    return states
+@cache
+def _digit_table(place: int) -> Words:
+    """What each value of each byte of a state becomes by `digit << 4 * place` bytes of zeros, digit after digit."""
+    shifts = 8 * np.arange(4, dtype=np.uint32)
+    tables = [(np.arange(256, dtype=np.uint32) << shifts[:, None]).reshape(-1)]  # no bytes change nothing
+    if place:
+        before = _digit_table(place - 1)
+        one = _by_table(before, before[15 << 10 :], 1 << 10)
+    else:
+        one = np.array(_byte_table(), np.uint32)[tables[0] & 255] ^ tables[0] >> np.uint32(8)
+    for _ in range(15):
+        tables.append(_by_table(one, tables[-1]))
+    return np.concatenate(tables)
 
 
 def _by_lanes(data: bytes, starts: Ints, stops: Ints) -> Words:

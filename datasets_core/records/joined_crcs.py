@@ -9,8 +9,6 @@ by its own CRC.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import numpy.typing as npt
 
@@ -23,7 +21,6 @@ Words = npt.NDArray[np.uint32]
 _LEAST = 256  # frames; fewer are compared one by one
 _MOST_BYTES = 1 << 10  # of a payload on the average: of longer ones the calls no longer count
 _ONES = np.uint32(0xFFFFFFFF)
-_DIGIT_BITS = 4  # by which lengths are taken apart: 16 tables of 4 KB are a digit's
 
 
 def is_worth_while(starts: Ints, stops: Ints) -> bool:
@@ -53,7 +50,7 @@ def all_true(data: bytes, starts: Ints, stops: Ints, claimed: Words) -> bool:
         words = between[stops[:-1]].view("<u4").reshape(-1, 4)
         state = following(words[:, 0] ^ _ONES, words[:, 1])
         gaps = following(state ^ words[:, 2], words[:, 3]) ^ _ONES
-        crcs[:-1] = _moved(crcs[:-1], np.full(len(gaps), FRAME_BYTES, np.int64)) ^ gaps
+        crcs[:-1] = moved(crcs[:-1], np.full(len(gaps), FRAME_BYTES, np.int64)) ^ gaps
         lengths[:-1] += FRAME_BYTES
     return _joined(crcs, lengths) == crc32c(data[starts[0] : stops[-1]])
 
@@ -63,38 +60,6 @@ def _joined(crcs: Words, lengths: Ints) -> int:
     while len(crcs) > 1:
         if len(crcs) % 2:  # no bytes before the first change nothing
             crcs, lengths = np.append(np.zeros(1, np.uint32), crcs), np.append(np.zeros(1, np.int64), lengths)
-        crcs = _moved(crcs[0::2], lengths[1::2]) ^ crcs[1::2]
+        crcs = moved(crcs[0::2], lengths[1::2]) ^ crcs[1::2]
         lengths = lengths[0::2] + lengths[1::2]
     return int(crcs[0])
-
-
-def _moved(states: Words, counts: Ints) -> Words:
-    """The states after so many bytes of zeros each."""
-    place, most = 0, int(counts.max(initial=0))
-    while most >> _DIGIT_BITS * place:
-        states = _by_table(_digit_table(place), states, (counts >> _DIGIT_BITS * place & 15) << 10)
-        place += 1
-    return states
-
-
-def _by_table(table: Words, states: Words, first: Ints | int = 0) -> Words:
-    """What states become by a table of what each value of each of their four bytes becomes; `first`: where it begins."""
-    wide = states.astype(np.int64)
-    found: Words = table[first + (wide & 255)] ^ table[first + 256 + (wide >> 8 & 255)]
-    found ^= table[first + 512 + (wide >> 16 & 255)] ^ table[first + 768 + (wide >> 24)]
-    return found
-
-
-@cache
-def _digit_table(place: int) -> Words:
-    """What each value of each byte of a state becomes by `digit << 4 * place` bytes of zeros, digit after digit."""
-    shifts = 8 * np.arange(4, dtype=np.uint32)
-    tables = [(np.arange(256, dtype=np.uint32) << shifts[:, None]).reshape(-1)]  # no bytes change nothing
-    if place:
-        before = _digit_table(place - 1)
-        one = _by_table(before, before[15 << 10 :], 1 << 10)
-    else:
-        one = moved(tables[0].copy(), np.ones(len(tables[0]), np.int64))
-    for _ in range(15):
-        tables.append(_by_table(one, tables[-1]))
-    return np.concatenate(tables)
