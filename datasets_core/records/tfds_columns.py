@@ -20,6 +20,7 @@ from datasets_core.errors import ExampleError
 from datasets_core.features.base import feature_to_arrow
 from datasets_core.features.nesting import Misfit, list_array, struct_array
 from datasets_core.features.schema import Features
+from datasets_core.records.example_inference import spread
 from datasets_core.records.record_block import Ints, RecordBlock
 from datasets_core.records.tfds_layout import Fields, Items, Leaf, Node, leaves
 from datasets_core.records.tfds_values import Unfit, decoded_values, nested
@@ -218,7 +219,7 @@ class _Columns:
             self._refuse(key, error.reason, wire.record(error.item))
         if depth:
             return _Built(wire.lengths, items)
-        return _Built((), items if len(items) == len(self._block) else _spread(items, wire.lengths[0] == 1))
+        return _Built((), items if len(items) == len(self._block) else spread(items, wire.lengths[0] == 1))
 
     def _dynamic(self, leaf: Leaf, key: str, depth: int) -> tuple[_Wire, Ints]:
         """Items of which several sizes vary, and these: for each dimension that of each item."""
@@ -248,12 +249,6 @@ def _sizes(leaf: Leaf, counts: Ints) -> Ints:
     varying = counts // known if known else counts
     made = [varying if size is None else np.full(len(counts), size, np.int64) for size in leaf.shape]
     return np.array(made, np.int64).reshape(len(leaf.shape), len(counts))
-
-
-def _spread(items: pa.Array, is_there: Bools) -> pa.Array:
-    """Items at their places, and null everywhere else."""
-    places = np.cumsum(is_there) - 1
-    return items.take(pa.array(places, pa.int64(), mask=~is_there))
 
 
 def _ints(values: pa.Array) -> Ints:
